@@ -116,7 +116,7 @@ class CandidatesSection(Kind):
         users, counts = np.unique(codes, return_counts=True)
         extra = self._sample(split, users, seed)
         items = ratings.items[rows]
-        n_tested = len(np.unique(ratings.users[split.test]))
+        n_tested = int(np.count_nonzero(np.bincount(ratings.users[split.test])))
         return Candidates(
             users=users.astype(np.int32),
             offsets=np.concatenate(([0], np.cumsum(counts))).astype(np.int64),

@@ -33,6 +33,8 @@ MANY = 10_000
 NARROW = 64
 """Columns below which bar and clocks of cells are left out."""
 NOTHING = " found, nothing is fitted"
+FIRST_SECONDS, MOST_SECONDS = 5.0, 60.0
+"""Seconds of a stage after which a line says how far it is, and between two such lines at most."""
 MOST_LINES = 8
 """Running cells that get a line; for the others only the number is shown."""
 
@@ -56,7 +58,10 @@ class Lines:
     counts = True
     """Whether lines say how many cells there are and how many have ended."""
 
-    def __init__(self) -> None:
+    def __init__(self, get_time: Callable[[], float] = time.monotonic) -> None:
+        self.get_time = get_time
+        self.stages: dict[tuple[str, str], tuple[float, float]] = {}
+        """When a line was last shown of a stage, or its beginning, and seconds until the next."""
         self.n_all: int | None = 0
         """Cells and trials; None where seconds end a search."""
         self.units = "cells"
@@ -86,6 +91,17 @@ class Lines:
             case Note(message) if event != self.note:
                 self.note = event
                 self.show(message, "yellow")
+            case Stage() if self.counts:
+                self._show_stage(event)
+
+    def _show_stage(self, event: Stage) -> None:
+        """Say from time to time how far a long stage is, more rarely the longer it takes."""
+        stage, now = (event.cell, event.stage), self.get_time()
+        since, pause = self.stages.setdefault(stage, (now, FIRST_SECONDS))
+        if event.total and now - since >= pause:
+            self.stages[stage] = now, min(2 * pause, MOST_SECONDS)
+            of = f" of {printable(event.cell)}" if event.cell else ""
+            self.show(in_words(event) + of)
 
     def show(self, text: str, style: str = "") -> None:
         """Show a line that stays."""

@@ -36,7 +36,7 @@ class Stage(NamedTuple):
     cell: str
     stage: str
     """``waiting`` for another run, ``loading``, ``compiling``, ``fitting`` (``fitting by epoch``),
-    ``scoring``, ``metrics``, ``groups`` or ``comparing``."""
+    ``scoring``, ``metrics``, ``groups``, ``describing``, ``comparing`` or ``writing``."""
     done: int = 0
     total: int = 0
     """Steps in all, 0 where their number is unknown."""

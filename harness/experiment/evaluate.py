@@ -108,8 +108,11 @@ def evaluate(
                 by_group.add(cell, record, frames[position])
             found.rows.append(row.result(name))
         found.bounds += limits.results(name)
-        pool.watch(Stage(", ".join(name.names), "groups"))
-        groups = list(by_group.results([results[position] for position in positions]))
+        of_groups, groups = ", ".join(name.names), []
+        pool.watch(Stage(of_groups, "groups", 0, by_group.n_results))
+        for scores_of_groups in by_group.results([results[position] for position in positions]):
+            groups.append(scores_of_groups)
+            pool.watch(Stage(of_groups, "groups", len(groups), by_group.n_results))
         found.group_notes += by_group.notes(name.place(tables), groups)
         found.groups += groups
         found.undistinguished[table] = limits.reasons

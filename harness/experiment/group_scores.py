@@ -74,7 +74,8 @@ class TableGroups:
         made, splits = list(plan.experiment.groups), list(self.splits.values())
         self.seen: set[tuple[int, int]] = set()
         known = np.concatenate([
-            split.known_users[np.unique(split.ratings.users[split.test])] for split in splits
+            split.known_users[np.flatnonzero(np.bincount(split.ratings.users[split.test]))]
+            for split in splits
         ])  # fmt: skip
         drops = self.candidates.unknown_users == "drop"
         self.adds_known = KNOWN not in made and not drops and 0 < known.sum() < len(known)
@@ -117,6 +118,11 @@ class TableGroups:
         judged = self.candidates.judged_items(split)[data.items[rows]]
         rows = rows[judged & (position[data.users[rows]] >= 0)]
         return position[data.users[rows]], data.items[rows], data.ratings[rows]
+
+    @property
+    def n_results(self) -> int:
+        """How many scores `results` yields at most."""
+        return sum(len(division.wanted) for division in self.divisions)
 
     def results(self, cells: Sequence[AnyCell]) -> Iterator[GroupScores]:
         """Yield the scores in each group, by metric, with intervals, letters and gaps."""
@@ -230,7 +236,8 @@ class TableGroups:
             return int(frame["user"].nunique())
         tested = (split.ratings.items[split.test] for split in self.splits.values())
         folds = zip(tested, division.groups.masks, strict=True)
-        return len(np.unique(np.concatenate([each[masks[number][each]] for each, masks in folds])))
+        members = [items[masks[number][items]] for items, masks in folds]
+        return int(np.count_nonzero(np.bincount(np.concatenate(members))))
 
     def notes(self, where: str, found: Sequence[GroupScores]) -> Iterator[Note]:
         """Yield notes on groups that were added, on metrics left out, and on missing values.
@@ -249,7 +256,7 @@ class TableGroups:
             if each.title == KNOWN.title:
                 if self.adds_known:  # a user may be known in one fold and unknown in another
                     tested = (split.ratings.users[split.test] for split in self.splits.values())
-                    n_users = len(np.unique(np.concatenate([*tested])))
+                    n_users = np.count_nonzero(np.bincount(np.concatenate([*tested])))
                     yield Note("users-unknown-to-model", {"n": n_unknown, "n_all": n_users}, where)
             elif n_unknown and each.by != "popularity":
                 values = {"groups": each.title, "n": n_unknown, "name": UNKNOWN}

@@ -127,14 +127,16 @@ def run(
     evaluation = evaluate(plan, cells, pool, failures)
     trials = describe(searches, evaluation.cells) if searches else None
     add_absent(plan, evaluation)
-    watch(Stage("", "comparing"))
     record = _record(plan, evaluation, watch) | {
         "started": started.isoformat(timespec="seconds"),
         "seconds": round(time.perf_counter() - begun, 3),
         "files": {},
     }
     done = Run(RunInfo.checked(record), evaluation.users, trials=trials, outputs=evaluation.outputs)
-    return done if results is None else done.write(Path(results))
+    if results is None:
+        return done
+    watch(Stage("", "writing"))
+    return done.write(Path(results))
 
 
 def _record(plan: Plan, evaluation: Evaluation, watch: Watch) -> dict[str, object]:
@@ -153,11 +155,13 @@ def _record(plan: Plan, evaluation: Evaluation, watch: Watch) -> dict[str, objec
     datasets = plan.loaded()
     for data in datasets:
         data.notes = shown(data.notes)
+    watch(Stage("", "describing"))
     descriptions = describe_plan(plan)
     for described in descriptions:  # whose notes stand with data sets and splits
         described.notes = []
         for split in described.splits:
             split.notes = []
+    watch(Stage("", "comparing"))
     statistics: list[MetricComparison] = []
     not_compared: list[Note] = []
     if (settings := experiment.statistics) is not None:

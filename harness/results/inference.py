@@ -228,7 +228,7 @@ class _TableComparison:
         """Compare the complete rows by one metric; None where no two have users in common."""
         settings, label, table = self.settings, str(metric), self.name.table
         means = scores.means(label, list(scores.rows))
-        is_scored = ~np.isnan(means).all(axis=0)
+        is_scored: NDArray[np.bool_] = np.any(~np.isnan(means), axis=0)
         means = means[scores.rows.get_indexer(pd.Index(self.complete))]
         means = means if is_scored.all() else means[:, is_scored]
         chosen = _comparable(~np.isnan(means.T))

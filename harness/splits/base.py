@@ -79,7 +79,8 @@ class Split:
     @property
     def unknown(self) -> tuple[float, float]:
         """Share of the test users, and of the test ratings' items, without a training rating."""
-        users, items = np.unique(self.ratings.users[self.test]), self.ratings.items[self.test]
+        users = np.flatnonzero(np.bincount(self.ratings.users[self.test]))
+        items = self.ratings.items[self.test]
         return float((~self.known_users[users]).mean()), float((~self.known_items[items]).mean())
 
 

@@ -169,3 +169,16 @@ def test_the_display_goes_when_the_run_ends():
         live(RunPlanned(1, 0))
         assert live.screen.is_started
     assert not live.screen.is_started
+
+
+def test_lines_say_how_far_a_long_stage_is_and_nothing_of_a_short_one(capsys):
+    now = 0.0
+    watch = Lines(lambda: now)
+    for step in range(100):
+        now += 1.0
+        watch(Stage("", "comparing", step, 100))
+        watch(Stage("SVD", "metrics"))  # which does not say how far it is
+        watch(Stage("SVD", f"stage {step}", 1, 2))
+    assert capsys.readouterr().err.splitlines() == [
+        "comparing, 5%", "comparing, 15%", "comparing, 35%", "comparing, 75%"
+    ]  # fmt: skip

@@ -1,0 +1,55 @@
+"""The comparison of tables from the scores of users: what it averages, and how far it is."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import harness
+from harness.config.experiment import Inference
+from harness.results.inference import UserScores, infer
+from harness.statistics import MANY_USERS
+
+
+def scores_of_users(n_users, n_folds, seed=0):
+    """Return scores as a run has them: of two rows, with gaps, in no order."""
+    rng = np.random.default_rng(seed)
+    index = pd.MultiIndex.from_product(
+        [["b", "a"], map(str, range(n_users)), range(n_folds)], names=["row", "user", "fold"]
+    )
+    frame = index.to_frame(index=False)
+    frame["x"] = np.where(rng.random(len(frame)) < 0.3, np.nan, rng.random(len(frame)))
+    return frame.sample(frac=1, random_state=seed, ignore_index=True)
+
+
+@pytest.mark.parametrize("n_folds", [1, 3])
+def test_a_user_in_several_cells_is_one_observation(n_folds):
+    frame = scores_of_users(40, n_folds)
+    expected = frame.pivot_table(index="user", columns="row", values="x")[["a", "b"]]
+    scores = UserScores(frame)
+    means = pd.DataFrame(scores.means("x", ["a", "b"]).T, columns=["a", "b"]).dropna(how="all")
+    np.testing.assert_array_equal(means, expected)
+    part = np.flatnonzero(frame["fold"] == 0)
+    first = frame[(frame["fold"] == 0) & (frame["row"] == "b")].sort_values("user")
+    np.testing.assert_array_equal(scores.means("x", ["b"], part)[0], first["x"])
+
+
+def test_many_users_are_compared_in_whatever_order_they_come():
+    frame = scores_of_users(MANY_USERS + 50, 1)
+    ordered = frame.sort_values(["user", "row"], ignore_index=True)
+    one, other = (np.sort(UserScores(each).means("x", ["a", "b"])) for each in (frame, ordered))
+    np.testing.assert_array_equal(one, other)
+
+
+def test_what_compares_says_how_many_metrics_of_all_tables_are_done():
+    config = {
+        "dataset": "bundled",
+        "candidates": ["rated", "catalogue"],
+        "algorithms": ["ItemMean", "Popularity"],
+        "metrics": ["ndcg@10", "rmse", "precision@10"],
+        "baselines": False,
+    }
+    run, steps = harness.run(config, results=None), []
+    args = run.users, run.info.metrics, run.info.cells, Inference(), 0
+    compared, _ = infer(*args, progress=lambda *step: steps.append(step))
+    assert steps == [(0, 4), (1, 4), (2, 4), (3, 4)]
+    assert compared == run.info.statistics
