@@ -16,8 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.algorithms import surprise
+from harness.algorithms.base import DOUBLE, Estimates, Size
 from harness.algorithms.compiled.svd import FactorModel
-from harness.algorithms.registry import DOUBLE, Estimates, Params, Size
+from harness.algorithms.parameters import Params
 from harness.algorithms.spark_session import find_java, local_session
 from harness.algorithms.top_n import Preferring
 from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, RawIds

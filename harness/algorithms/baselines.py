@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.algorithms import surprise
+from harness.algorithms.base import MEAN, Algorithm, Estimates, FitOptions
 from harness.algorithms.models import own_generator
-from harness.algorithms.registry import MEAN, Algorithm, Estimates, FitOptions
 from harness.algorithms.trainset import Codes, ColumnTrainset, Floats
 from harness.sections import log_range
 

@@ -24,7 +24,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from harness.algorithms import surprise
-from harness.algorithms.registry import DOUBLE, Algorithm, Estimates, Fault, Params, Size
+from harness.algorithms.base import DOUBLE, ENTRIES, Algorithm, Estimates, Size
+from harness.algorithms.parameters import Fault, Params
 from harness.algorithms.top_n import Preferring
 from harness.algorithms.trainset import Codes, ColumnTrainset
 from harness.errors import AlgorithmError, suggestion
@@ -304,7 +305,8 @@ class LibraryEntry(Algorithm):
         return found, False
 
 
-LibraryEntry.model_class = LibraryModel  # after the class is made: it is no entry of the registry
+LibraryEntry.model_class = LibraryModel  # after the class is made: it has no name
+ENTRIES[LibraryModel] = LibraryEntry
 
 
 def entry(name: str) -> type[LibraryEntry]:

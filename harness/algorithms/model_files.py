@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
 from harness import __version__
-from harness.algorithms import models, registry, surprise
+from harness.algorithms import base, models, parameters, registry, surprise
 from harness.algorithms.compiled.matrix import LazyMatrix
 from harness.algorithms.trainset import ColumnTrainset, Lists, RawIds
 from harness.arguments import checked
@@ -214,11 +214,11 @@ def _read(archive: zipfile.ZipFile) -> surprise.AlgoBase:
         model.xr, model.yr = model.switch(trainset.ur, trainset.ir)
     _compare(model, entry)
     if COMPUTED in attributes.values():
-        entry.fit(model, trainset, registry.FitOptions(lambda done, total: None))
+        entry.fit(model, trainset, base.FitOptions(lambda done, total: None))
     return model
 
 
-def _entry(kind: type) -> type[registry.Algorithm]:
+def _entry(kind: type) -> type[base.Algorithm]:
     entry = registry.entry_of(kind)
     if entry is None or entry.model_class is not kind or entry.kind == "library":
         raise AlgorithmError(
@@ -329,14 +329,14 @@ def _beyond(trainset: ColumnTrainset, low: float, high: float) -> bool:
     return bool(((ratings < low) | (ratings > high)).any())
 
 
-def _odd(model: surprise.AlgoBase, entry: type[registry.Algorithm]) -> str:
+def _odd(model: surprise.AlgoBase, entry: type[base.Algorithm]) -> str:
     """Return a parameter that Surprise would not take, which takes more than a config, or ''."""
-    given, _ = registry.accepted(entry.model_class)
+    given, _ = parameters.accepted(entry.model_class)
     for name in given:
         value = vars(model).get(name)
         if isinstance(value, UNSEEDED):
             continue
-        if not registry.is_ordinary(name, value) or _has_negative_count(name, value):
+        if not parameters.is_ordinary(name, value) or _has_negative_count(name, value):
             return name
     return ""
 
@@ -345,15 +345,15 @@ def _has_negative_count(name: str, value: object) -> bool:
     """Return whether a number of neighbours, factors, epochs and the like is below 0."""
     if isinstance(value, dict):
         return any(_has_negative_count(*option) for option in value.items())
-    is_count = isinstance(registry.LEAST.get(name), int)
+    is_count = isinstance(parameters.LEAST.get(name), int)
     return is_count and isinstance(value, int | np.integer) and bool(value < 0)
 
 
-def _compare(model: surprise.AlgoBase, entry: type[registry.Algorithm]) -> None:
+def _compare(model: surprise.AlgoBase, entry: type[base.Algorithm]) -> None:
     """Refuse a model whose attributes are not those of a fit of its class, by type and shape."""
     if name := _odd(model, entry):
         raise _FileError(f"not a saved model: {name} has another type or shape")
-    given, _ = registry.accepted(entry.model_class)
+    given, _ = parameters.accepted(entry.model_class)
     params = {name: value for name, value in vars(model).items() if name in given}
     params = {name: value for name, value in params.items() if not isinstance(value, UNSEEDED)}
     quick = {"verbose": False, "n_epochs": 1}

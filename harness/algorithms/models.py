@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from harness.algorithms import numerical_faults, registry, surprise
+from harness.algorithms import base, numerical_faults, parameters, registry, surprise
 from harness.algorithms.trainset import Bools, Codes, ColumnTrainset, Floats, Lists, RatingLists
 from harness.errors import AlgorithmError
 from harness.kernels import kernel
@@ -35,7 +35,7 @@ def fit(
     *,
     accelerate: bool = True,
     as_surprise: bool = False,
-    progress: registry.Progress | None = None,
+    progress: base.Progress | None = None,
 ) -> Path:
     """Fit a model, with the same attributes afterwards as from its own ``fit``.
 
@@ -84,7 +84,7 @@ def fit(
         model.fit(columns)
         return "surprise"
     surprise.AlgoBase.fit(model, columns)
-    how = registry.FitOptions(progress or (lambda done, total: None), as_surprise)
+    how = base.FitOptions(progress or (lambda done, total: None), as_surprise)
     entry.fit(model, columns, how)
     return "accelerated"
 
@@ -242,7 +242,7 @@ def _codes(given: npt.ArrayLike) -> Codes:
     return codes
 
 
-def _scorer(model: surprise.AlgoBase, accelerate: bool) -> registry.Algorithm | None:
+def _scorer(model: surprise.AlgoBase, accelerate: bool) -> base.Algorithm | None:
     """Return what scores a fitted model in blocks; None where its own ``predict`` must."""
     if not isinstance(getattr(model, "trainset", None), ColumnTrainset):
         raise AlgorithmError(
@@ -254,13 +254,13 @@ def _scorer(model: surprise.AlgoBase, accelerate: bool) -> registry.Algorithm | 
         return None
     try:
         return entry(model)
-    except registry.NeedsSurprise:
+    except base.NeedsSurprise:
         return None
 
 
 def _estimates(
     model: surprise.AlgoBase,
-    scorer: registry.Algorithm | None,
+    scorer: base.Algorithm | None,
     users: Codes,
     items: Codes | None,
     clip: bool,
@@ -277,7 +277,7 @@ def _estimates(
         else:
             inner_items = items if scorer.takes_codes else trainset.inner_items[items]
             estimates, none = scorer.pairs(inner_users, inner_items)
-    except registry.NeedsSurprise:  # these similarities have no order
+    except base.NeedsSurprise:  # these similarities have no order
         return _predicted(model, users, items, clip)
     impossible = np.broadcast_to(none, estimates.shape)
     if np.any(none):
@@ -343,7 +343,7 @@ def _kinds(value: object) -> object:
     return type(value) if isinstance(value, int | float) and value not in (0, 1) else value
 
 
-def warm_up(name: str, params: registry.Params, *, whole_catalogue: bool = True) -> None:
+def warm_up(name: str, params: parameters.Params, *, whole_catalogue: bool = True) -> None:
     """Compile what an algorithm needs by fitting a toy, once in a process for each set of options.
 
     Of a class of your own, what it derives from is compiled.
@@ -352,9 +352,9 @@ def warm_up(name: str, params: registry.Params, *, whole_catalogue: bool = True)
         registry.libraries().prepare(name, params)
         return
     entry = registry.entry_of(registry.find(name))
-    if entry is None or not hasattr(entry, "name"):  # of other libraries nothing is compiled
+    if entry is None or not hasattr(entry, "name") or entry.kind == "plugin":  # nothing of theirs
         entry = registry.algorithms()["Random"]
-    names, _ = registry.accepted(entry.model_class)
+    names, _ = parameters.accepted(entry.model_class)
     small = {**_CHEAP, **_UNFILTERED}
     cheap = {key: small.get(key, value) for key, value in params.items() if key in names}
     identity = repr((entry.name, whole_catalogue, _kinds(cheap)))

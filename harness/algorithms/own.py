@@ -9,6 +9,7 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 
 from harness.algorithms import surprise
+from harness.algorithms.arrays import as_model, takes_arrays
 from harness.errors import AlgorithmError, suggestion
 
 
@@ -33,14 +34,20 @@ def load(name: str) -> type:
         ) from error
     algorithm = getattr(module, class_name, None)
     where = getattr(module, "__file__", module_name)
+    if takes_arrays(algorithm):
+        return as_model(algorithm)
     if not (isinstance(algorithm, type) and issubclass(algorithm, surprise.AlgoBase)):
         classes = [
             member
             for member, value in vars(module).items()
-            if isinstance(value, type) and issubclass(value, surprise.AlgoBase)
+            if takes_arrays(value)
+            or (isinstance(value, type) and issubclass(value, surprise.AlgoBase))
         ]
-        hint = suggestion(class_name, classes) if classes else "derive a class from it"
-        raise AlgorithmError(f"{name!r} is not a subclass of surprise.AlgoBase in {where}; {hint}")
+        hint = suggestion(class_name, classes) if classes else "give it `fit` and `estimate`"
+        raise AlgorithmError(
+            f"{name!r} is neither a subclass of surprise.AlgoBase nor a class with `fit(train)` "
+            f"and `estimate(users, items)` in {where}; {hint}"
+        )
     inherited = (
         getattr(algorithm, method) is getattr(surprise.AlgoBase, method) for method in ESTIMATING
     )

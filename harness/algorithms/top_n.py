@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from harness.algorithms import surprise
+from harness.algorithms.base import DOUBLE, Algorithm, Estimates, Size
 from harness.algorithms.compiled.matrix import each_row
 from harness.algorithms.compiled.svd import FactorModel
-from harness.algorithms.registry import DOUBLE, Algorithm, Estimates, Params, Size
+from harness.algorithms.parameters import Params
 from harness.algorithms.trainset import Bools, Codes, ColumnTrainset, Floats, Offsets
 from harness.errors import AlgorithmError
 from harness.kernels import each_block, kernel, n_threads

@@ -120,6 +120,8 @@ class ColumnTrainset(surprise.Trainset):  # type: ignore[misc]
     """
 
     _inner2raw_id_users = _inner2raw_id_items = None  # Surprise makes them when it needs them
+    _timed: tuple[Codes, npt.NDArray[np.int64], Offsets | slice] | None = None
+    """Users and times of the data, and the rows that are in here; not part of a dump."""
 
     def __init__(
         self,
@@ -170,8 +172,11 @@ class ColumnTrainset(surprise.Trainset):  # type: ignore[misc]
     def of_ratings(cls, data: Ratings, rows: Offsets | slice = slice(None)) -> ColumnTrainset:
         """Group some rows of a data set, or all."""
         named = {"user_ids": data.user_ids, "item_ids": data.item_ids}
-        columns = (each[rows] for each in (data.users, data.items, data.ratings))
-        return cls.from_columns(*columns, **named, scale=data.scale)
+        columns = (column[rows] for column in (data.users, data.items, data.ratings))
+        trainset = cls.from_columns(*columns, **named, scale=data.scale)
+        if data.timestamps is not None:
+            trainset._timed = (data.users, data.timestamps, rows)
+        return trainset
 
     @classmethod
     def from_surprise(cls, trainset: surprise.Trainset) -> ColumnTrainset:
@@ -238,6 +243,16 @@ class ColumnTrainset(surprise.Trainset):  # type: ignore[misc]
         return matrix
 
     @property
+    def moments(self) -> npt.NDArray[np.int64] | None:
+        """The time of each rating in the order of `by_user`, where the data have times."""
+        if self._timed is None:
+            return None
+        users, timestamps, rows = self._timed
+        inner = self.inner_users[users[rows]]
+        moments: npt.NDArray[np.int64] = timestamps[rows][group_rows(inner, self.n_users)[1]]
+        return moments
+
+    @property
     def has_repeats(self) -> bool:
         """Whether a user rated an item twice, which the harness never lets through."""
         offsets, items, _ = self.user_order
@@ -251,7 +266,7 @@ class ColumnTrainset(surprise.Trainset):  # type: ignore[misc]
                 self.__dict__.pop(name, None)
 
     def __getstate__(self) -> dict[str, object]:
-        derived = ("item_order", "user_order", "matrix")
+        derived = ("item_order", "user_order", "matrix", "_timed")
         return {name: value for name, value in vars(self).items() if name not in derived}
 
 

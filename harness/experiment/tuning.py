@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from harness import metrics, seeds
-from harness.algorithms import registry
-from harness.algorithms.registry import with_params
+from harness.algorithms import parameters, registry
+from harness.algorithms.parameters import with_params
 from harness.config.experiment import AlgorithmConfig, Experiment, Tuning
 from harness.execution.events import RunPlanned
 from harness.execution.pool import Pool
@@ -191,7 +191,7 @@ def _near_ends(searches: Iterable[Search]) -> Note | None:
             value = value_at(best.params, name) if best else None
             if isinstance(values, Range) and value is not None:
                 key = name.rpartition(".")[2]
-                least = 1 if values.whole else registry.LEAST.get(key, -math.inf)
+                least = 1 if values.whole else parameters.LEAST.get(key, -math.inf)
                 end = values.end(value)
                 ends[name].append("" if end == "low" and values.low <= least else end)
     near = [

@@ -105,10 +105,11 @@ class Lists:
         if top is None:
             raise MetricError("the lists have no items; declare the metric with needs='items'")
         if top.shape[1] >= k:
-            first: Ranks = top[:, :k]
+            first: Ranks = np.asarray(top[:, :k])
             return first
-        missing = np.full((self.n_users, k - top.shape[1]), -1, dtype=top.dtype)
-        return np.concatenate([top, missing], axis=1)
+        missing = np.full((self.n_users, k - top.shape[1]), -1, dtype=np.int32)
+        padded: Ranks = np.concatenate([top, missing], axis=1)
+        return padded
 
     def mean(self, values: ArrayLike, k: int) -> Floats:
         """Return the mean of the values at the first k ranks of each list that it has.
@@ -126,7 +127,9 @@ class Lists:
         shown = np.arange(k) < self.lengths[:, np.newaxis]
         sums = np.where(shown, np.asarray(values, np.float64), 0.0).sum(axis=1)
         counts = shown.sum(axis=1)
-        return np.divide(sums, counts, out=np.full(self.n_users, np.nan), where=counts > 0)
+        means: Floats = np.full(self.n_users, np.nan)
+        np.divide(sums, counts, out=means, where=counts > 0)
+        return means
 
     @property
     def training(self) -> Exposure:

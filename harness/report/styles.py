@@ -61,7 +61,7 @@ class AlgorithmStyle:
 
 
 class KnownAlgorithm(BaseModel):
-    """The entry of one algorithm, as `harness.algorithms.registry.Algorithm` describes it."""
+    """The entry of one algorithm, as `harness.algorithms.base.Algorithm` describes it."""
 
     kind: str
     citation: str

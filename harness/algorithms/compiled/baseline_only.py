@@ -6,15 +6,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from harness.algorithms import registry, surprise
-from harness.algorithms.registry import (
-    MEAN_AND_BIAS,
-    Algorithm,
-    Estimates,
-    FitOptions,
-    Params,
-    Progress,
-)
+from harness.algorithms import parameters, surprise
+from harness.algorithms.base import MEAN_AND_BIAS, Algorithm, Estimates, FitOptions, Progress
+from harness.algorithms.parameters import Params
 from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, Lists
 from harness.kernels import kernel
 from harness.sections import SearchSpace, log_range
@@ -56,7 +50,7 @@ def fit_baselines(
     given: Params, trainset: ColumnTrainset, progress: Progress = lambda done, total: None
 ) -> tuple[Floats, Floats]:
     """Return the biases of users and items as ``compute_baselines`` would."""
-    options = {**registry.BSL_OPTIONS[given.get("method", "als")], **given}
+    options = {**parameters.BSL_OPTIONS[given.get("method", "als")], **given}
     mean, n_epochs = float(trainset.global_mean), options["n_epochs"]
     bu, bi = np.zeros(trainset.n_users), np.zeros(trainset.n_items)
     for epoch in range(n_epochs):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from harness.algorithms import surprise
+from harness.algorithms.base import MEAN, Algorithm, Estimates, FitOptions
 from harness.algorithms.compiled.matrix import in_blocks
-from harness.algorithms.registry import MEAN, Algorithm, Estimates, FitOptions
 from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, Lists, Offsets
 from harness.kernels import cached_rows, kernel
 from harness.sections import log_range

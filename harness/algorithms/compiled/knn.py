@@ -11,7 +11,17 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from harness.algorithms import registry, surprise
+from harness.algorithms import parameters, surprise
+from harness.algorithms.base import (
+    DOUBLE,
+    MEAN,
+    MEAN_AND_BIAS,
+    Algorithm,
+    Estimates,
+    FitOptions,
+    NeedsSurprise,
+    Size,
+)
 from harness.algorithms.compiled import baseline_only
 from harness.algorithms.compiled.matrix import (
     CATALOGUE_BLOCK,
@@ -20,23 +30,13 @@ from harness.algorithms.compiled.matrix import (
     fits_densely,
     rows_of,
 )
-from harness.algorithms.registry import (
-    BLOCK,
-    DOUBLE,
-    MEAN,
-    MEAN_AND_BIAS,
-    Algorithm,
-    Estimates,
-    FitOptions,
-    NeedsSurprise,
-    Params,
-    Size,
-)
+from harness.algorithms.parameters import Params
+from harness.algorithms.registry import BLOCK
 from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, Lists, Offsets, Order
 from harness.kernels import each_block, kernel, rows_of_owners
 from harness.sections import SearchSpace, log_range
 
-COSINE, MSD, PEARSON, PEARSON_BASELINE = range(4)  # as in registry.SIMILARITIES
+COSINE, MSD, PEARSON, PEARSON_BASELINE = range(4)  # as in parameters.SIMILARITIES
 MEANS_A_THREAD = 8  # of rows of means over neighbours, the fewest
 SIMILARITIES_AT_ONCE = 1 << 20  # that a thread holds, in up to 64 rows
 X_A_PART = 1 << 14  # of a row of similarities, whose sums are kept at a time
@@ -71,7 +71,7 @@ class KNNBasic(Algorithm):
 
     @classmethod
     def memory(cls, params: Params, size: Size) -> int:
-        options = {**registry.SIM_OPTIONS, **params.get("sim_options", {})}
+        options = {**parameters.SIM_OPTIONS, **params.get("sim_options", {})}
         n = size.n_users if options["user_based"] else size.n_items
         rows = (256 + n * fits_densely(n)) * n * DOUBLE  # under way, and kept
         if not (options["user_based"] or fits_densely(n)):  # means, and the same by user
@@ -86,7 +86,9 @@ class KNNBasic(Algorithm):
 
     @classmethod
     def may_score(cls, model: surprise.AlgoBase) -> bool:
-        if not (registry.is_ordinary("k", model.k) and registry.is_ordinary("min_k", model.min_k)):
+        if not (
+            parameters.is_ordinary("k", model.k) and parameters.is_ordinary("min_k", model.min_k)
+        ):
             return False
         # Without a least number of neighbours KNNBasic may divide by 0, which Surprise reports.
         return (model.min_k >= 1 or cls.too_few == 0.0) and super().may_score(model)
@@ -285,8 +287,8 @@ def similarities_of(model: surprise.AlgoBase, trainset: ColumnTrainset) -> LazyM
 
     It sets the model's biases, if the measure needs them and there are none yet.
     """
-    given = {**registry.SIM_OPTIONS, **model.sim_options}
-    measure = registry.SIMILARITIES.index(given["name"].lower())
+    given = {**parameters.SIM_OPTIONS, **model.sim_options}
+    measure = parameters.SIMILARITIES.index(given["name"].lower())
     min_support, shrinkage = int(given["min_support"]), 0.0
     y_lists, order = _sides(model, trainset)
     if measure == PEARSON_BASELINE:

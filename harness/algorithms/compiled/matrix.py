@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from harness.algorithms.registry import Progress
+from harness.algorithms.base import Progress
 from harness.algorithms.trainset import Codes, Floats, Offsets
 from harness.kernels import each_block
 

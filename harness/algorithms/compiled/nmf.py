@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from harness.algorithms import surprise
+from harness.algorithms.base import DOUBLE, MEAN, FitOptions, Progress, Size
 from harness.algorithms.compiled.matrix import in_blocks
 from harness.algorithms.compiled.svd import FACTORS, FactorModel
-from harness.algorithms.registry import DOUBLE, MEAN, FitOptions, Params, Progress, Size
+from harness.algorithms.parameters import Params
 from harness.algorithms.trainset import ColumnTrainset, Floats, Lists
 from harness.kernels import LANES, ROWS_AHEAD, in_lines, kernel, read_ahead
 from harness.sections import log_range

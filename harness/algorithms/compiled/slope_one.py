@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from harness.algorithms import surprise
+from harness.algorithms.base import DOUBLE, MEAN, Algorithm, Estimates, FitOptions, Size
 from harness.algorithms.compiled.matrix import (
     CATALOGUE_BLOCK,
     LazyMatrix,
@@ -15,7 +16,7 @@ from harness.algorithms.compiled.matrix import (
     in_blocks,
     rows_of,
 )
-from harness.algorithms.registry import DOUBLE, MEAN, Algorithm, Estimates, FitOptions, Params, Size
+from harness.algorithms.parameters import Params
 from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, Lists, Offsets
 from harness.kernels import LANES, kernel, rows_of_owners
 

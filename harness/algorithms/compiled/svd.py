@@ -8,16 +8,16 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from harness.algorithms import surprise
-from harness.algorithms.registry import (
+from harness.algorithms.base import (
     DOUBLE,
     MEAN_AND_BIAS,
     Algorithm,
     Estimates,
     FitOptions,
-    Params,
     Progress,
     Size,
 )
+from harness.algorithms.parameters import Params
 from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, Lists
 from harness.kernels import (
     CACHED,

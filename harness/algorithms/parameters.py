@@ -1,0 +1,194 @@
+"""The parameters of algorithms: what a constructor takes, and what is wrong with a value."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Iterator, Mapping
+from functools import cache
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from harness.errors import suggestion
+from harness.sections import Range, SearchSpace
+
+Params = Mapping[str, Any]
+"""Arguments of a constructor, or options among them."""
+Fault = tuple[tuple[str | int, ...], str]
+"""Where in an algorithm of a config, and what was found and what to do."""
+
+_FROM_ZERO = "alpha damping init_high init_low init_std_dev reg reg_all reg_i reg_u shrinkage"
+_COUNTS = "k k_core min_k min_support n_cltr_i n_cltr_u n_factors"
+LEAST: Mapping[str, float] = {
+    **dict.fromkeys(_FROM_ZERO.split(), 0.0),
+    **dict.fromkeys(_COUNTS.split(), 1),
+    **dict.fromkeys(("n_epochs", "random_state"), 0),
+}
+"""The least legal value; Surprise itself fails late or divides by zero below it. Where it is an
+integer, the parameter is a count; others are numbers, even if Surprise's default is an integer."""
+MOST_EPOCHS = 1_000_000
+"""Of a config or a saved model: with more, even one user's ratings would take for ever."""
+SIMILARITIES = ("cosine", "msd", "pearson", "pearson_baseline")
+OPTIONS = ("sim_options", "bsl_options")
+SIM_OPTIONS: Params = {"name": "msd", "user_based": True, "min_support": 1, "shrinkage": 100.0}
+BSL_OPTIONS: Mapping[str, Params] = {
+    "als": {"method": "als", "reg_i": 10.0, "reg_u": 15.0, "n_epochs": 10},
+    "sgd": {"method": "sgd", "reg": 0.02, "learning_rate": 0.005, "n_epochs": 20},
+}
+
+
+signature = cache(inspect.signature)
+
+
+@cache
+def accepted(kind: type) -> tuple[Params, bool]:
+    """Return the parameters of a class with their defaults, and whether it takes any others."""
+    every = signature(kind).parameters.values()
+    defaults = {p.name: p.default for p in every if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
+    open_ended = any(p.kind is p.VAR_KEYWORD for p in every)
+    if not kind.__module__.startswith("surprise."):
+        return defaults, open_ended
+    if open_ended:  # the neighbour methods pass baseline options through
+        defaults["bsl_options"] = {}
+    if kind.__name__ == "NormalPredictor":  # seeded here, though not by Surprise
+        defaults["random_state"] = None
+    return defaults, False
+
+
+def is_ordinary(name: str, value: object) -> bool:
+    """Return whether Surprise would take a parameter for a C number, or knows what it names."""
+    if name in OPTIONS:
+        return isinstance(value, dict) and all(is_ordinary(*each) for each in value.items())
+    if name == "name":
+        return isinstance(value, str) and value.lower() in SIMILARITIES
+    if name == "method":
+        return isinstance(value, str) and value in BSL_OPTIONS
+    if name in ("random_state", "min_rating"):  # a generator, or none, is as good as a number
+        return True
+    if isinstance(LEAST.get(name), int):
+        return isinstance(value, Integral) and abs(int(value)) <= _most(name)
+    return isinstance(value, Real | np.bool_)
+
+
+def _most(name: str) -> int:
+    """Return the greatest value of a number that Surprise or a loop takes."""
+    return MOST_EPOCHS if name == "n_epochs" else 2**31 - 1
+
+
+def with_params(params: Params, setting: Params) -> dict[str, Any]:
+    """Return constructor arguments with a setting of a search written into them.
+
+    >>> with_params({"k": 5, "sim_options": {"name": "msd"}}, {"sim_options.user_based": False})
+    {'k': 5, 'sim_options': {'name': 'msd', 'user_based': False}}
+    """
+    merged = dict(params)
+    for path, value in setting.items():
+        outer, _, inner = path.partition(".")
+        merged[outer] = {**merged.get(outer, {}), inner: value} if inner else value
+    return merged
+
+
+def check_params(kind: type, params: Params, *, has_name: bool) -> Iterator[Fault]:
+    """Yield parameters that would fail in the constructor or, of a class with a name, in a run.
+
+    Of a class of your own, whose values only its author knows, names alone are checked.
+    """
+    allowed, _ = accepted(kind)
+    for name, value in params.items():
+        options: dict[tuple[str, ...], object] = {(name,): value}
+        if isinstance(value, dict) and name in OPTIONS and name in allowed:
+            options = {(name, option): inner for option, inner in value.items()}
+        for path, inner in options.items():
+            if message := _fault(kind, path, inner, _method(params), has_name=has_name):
+                yield path, message
+    for name, default in allowed.items():
+        if default is inspect.Parameter.empty and name not in params:
+            yield (), f"{kind.__name__} needs the parameter {name!r}; add it under `params`"
+
+
+def check_search(
+    kind: type, params: Params, space: SearchSpace, *, has_name: bool
+) -> Iterator[Fault]:
+    """Yield what is wrong with a search space: each value is checked as one in `params` is."""
+    searched = space.get("bsl_options.method")
+    methods = searched if isinstance(searched, list) else [_method(params)]
+    for name, values in space.items():
+        path = tuple(name.split(".", 1))
+        if path[1:] and path[0] in OPTIONS and not isinstance(params.get(path[0], {}), dict):
+            continue  # a fault of `params`
+        ends = values.model_dump(include={"low", "high"}) if isinstance(values, Range) else values
+        faults = {}
+        for key, value in ends.items() if isinstance(ends, dict) else enumerate(ends):
+            messages = [_fault(kind, path, value, method, has_name=has_name) for method in methods]
+            faults[key] = messages[0] if all(messages) else ""
+        if len({*faults.values()}) == 1:  # of the name, not of a value
+            yield from (((name,), message) for message in {*faults.values()} if message)
+        else:
+            yield from (((name, key), message) for key, message in faults.items() if message)
+
+
+def _method(params: Params) -> object:
+    """Return the method of the baselines, which decides what options they have."""
+    options = params.get("bsl_options")
+    return options.get("method", "als") if isinstance(options, dict) else "als"
+
+
+def _fault(
+    kind: type, path: tuple[str, ...], value: object, method: object, *, has_name: bool
+) -> str:
+    """Return what is wrong with a parameter or an option; without `has_name`, only its name."""
+    (name, *inner), (allowed, open_ended) = path, accepted(kind)
+    if name not in allowed and (has_name or not open_ended):
+        return f"{kind.__name__} has no such parameter; {suggestion(name, allowed)}"
+    if not has_name:
+        return ""
+    if name not in OPTIONS:
+        return _wrong(name, {inner[0]: value} if inner else value, allowed[name])
+    if inner:
+        return _option_fault(name, inner[0], value, method)
+    what = "similarity" if name == "sim_options" else "baseline"
+    return f"found {value!r}; it must be a mapping of {what} options"
+
+
+def _option_fault(options: str, name: str, value: object, method: object) -> str:
+    """Return what is wrong with one of the `sim_options` or `bsl_options`."""
+    if options == "sim_options":
+        if name == "name":
+            return _unknown("similarity", value, str(value).lower(), [*SIMILARITIES])
+        known, what = SIM_OPTIONS, "similarity option"
+    elif name == "method":
+        return _unknown("method", value, value, [*BSL_OPTIONS])
+    elif method in [*BSL_OPTIONS]:  # a list, as a method may be what has no hash
+        known, what = BSL_OPTIONS[str(method)], f"option of the {method} baseline"
+    else:  # the unknown method is the fault
+        return ""
+    if name not in known:
+        return f"no such {what}; {suggestion(name, known)}"
+    return _wrong(name, value, known[name])
+
+
+def _unknown(what: str, given: object, value: object, known: list[str]) -> str:
+    return "" if value in known else f"unknown {what} {given!r}; {suggestion(given, known)}"
+
+
+def _wrong(name: str, value: object, default: object) -> str:
+    """Return what is wrong with a value; the default says whether it may be null or is a switch."""
+    if value is None and default is None:
+        return ""
+    if isinstance(default, bool):
+        return "" if isinstance(value, bool) else f"found {value!r}; it must be true or false"
+    least = LEAST.get(name)
+    whole = isinstance(least, int)
+    if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
+        return f"found {value!r}; it must be a {'whole ' * whole}number"
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"found {value!r}; it must be finite"
+    if abs(value) > _most(name) and name != "random_state":
+        return f"found {value!r}; it is larger than any sensible setting"
+    if least is not None and value < least:
+        return f"found {value!r}; it must be {least:g} or more"
+    if name == "random_state" and value >= 2**32:
+        return f"found {value!r}; it must be below {2**32}"
+    return ""
