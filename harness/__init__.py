@@ -17,6 +17,8 @@ __all__ = [
     "Note",
     "Ratings",
     "Run",
+    "Split",
+    "TrainingData",
     "across",
     "audit",
     "best",
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from harness import metrics
+    from harness.algorithms.arrays import TrainingData
     from harness.algorithms.model_files import load_model, save_model
     from harness.datasets import Ratings, load
     from harness.experiment.describe import describe
@@ -67,8 +70,11 @@ if TYPE_CHECKING:
     from harness.results.across import across
     from harness.results.audit import audit
     from harness.results.best import best
+    from harness.splits.plugin import Split
 
 _HOMES = {
+    "harness.algorithms.arrays": ("TrainingData",),
+    "harness.splits.plugin": ("Split",),
     "harness.algorithms.model_files": ("load_model", "save_model"),
     "harness.datasets": ("Ratings", "load"),
     "harness.experiment.describe": ("describe",),

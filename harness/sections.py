@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Set
+from collections.abc import Iterator, Mapping, Set
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeVar, Union, get_args
 
@@ -17,6 +17,7 @@ from pydantic import (
     Discriminator,
     Field,
     GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
     SerializationInfo,
     SerializerFunctionWrapHandler,
     Tag,
@@ -24,9 +25,10 @@ from pydantic import (
     model_serializer,
     model_validator,
 )
-from pydantic_core import CoreSchema, ErrorDetails
+from pydantic_core import CoreSchema, ErrorDetails, PydanticCustomError, core_schema
 
-from harness.errors import DataError, suggestion
+from harness import plugins
+from harness.errors import DataError, PluginError, suggestion
 
 KeyPath = tuple[str | int, ...]
 """Keys and list positions from the top of a config to a value."""
@@ -134,7 +136,8 @@ class Kind(Section):
 
     A direct subclass is a family: it has no `kind`, declares as abstract methods what every kind
     must have, and as the type of a field stands for all its kinds. Kinds register by being defined;
-    one that lacks an abstract method does not import.
+    one that lacks an abstract method does not import. Of a family with `plugin_kind`, the kinds are
+    plug-ins: that of a section is imported when its `kind` is read.
     """
 
     model_config = ConfigDict(defer_build=True)  # a family's kinds are known once all are imported
@@ -142,6 +145,10 @@ class Kind(Section):
     kinds: ClassVar[list[type[Kind]]] = []
     """The kinds of the family, in the order of their definition."""
     short = "kind"
+    plugin_kind: ClassVar[str] = ""
+    """The group of `harness.plugins` that has the kinds."""
+    family: ClassVar[str] = ""
+    """What messages call the kinds."""
 
     if TYPE_CHECKING:
         kind: str
@@ -169,12 +176,63 @@ class Kind(Section):
     ) -> CoreSchema:
         if "kind" in cls.model_fields:
             return handler(source)
+        if cls.plugin_kind:
+            return core_schema.no_info_plain_validator_function(cls.of_plugin)
         kinds: Any = Union[tuple(cls.kinds)]  # noqa: UP007
         section: Any = Annotated[kinds, Field(discriminator="kind")]
         if cls.short:
             read = BeforeValidator(cls.spelled_out, json_schema_input_type=str | kinds)
             section = Annotated[section, read]
         return handler.generate_schema(section)
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        if "kind" in cls.model_fields or not cls.plugin_kind:
+            return handler(schema)
+        return {"family": cls.plugin_kind, "short": cls.short, "of": cls.__name__}
+
+    @classmethod
+    def of_plugin(cls, given: object) -> object:
+        """Return a section as the kind that its ``kind`` names, imported where it is new."""
+        given = cls.spelled_out(given)
+        if isinstance(given, cls):
+            return given
+        if not isinstance(given, dict):
+            raise PydanticCustomError("model_type", "must be a mapping")
+        kind = given.get("kind")
+        if kind is None:
+            raise PydanticCustomError("union_tag_not_found", "no kind")
+        try:
+            plugin = plugins.find(cls.plugin_kind, str(kind))
+            section = plugin.load()
+        except PluginError as error:
+            if str(kind) in plugins.names(cls.plugin_kind) or ":" in str(kind):
+                raise ValueError(str(error)) from None
+            raise PydanticCustomError(
+                "union_tag_invalid",
+                "unknown kind",
+                {"tag": kind, "expected_tags": ", ".join(map(repr, cls.kind_names()))},
+            ) from None
+        if not (isinstance(section, type) and issubclass(section, cls)):
+            found = f"{kind!r} is not a kind of {cls.family}"
+            raise ValueError(f"{found}; {suggestion(kind, cls.kind_names())}")
+        return section.model_validate(given)
+
+    @classmethod
+    def kind_names(cls) -> list[str]:
+        """Return the names of all kinds of the family that can be used, this package's first."""
+        return [name for name, _ in cls.usable_kinds()]
+
+    @classmethod
+    def usable_kinds(cls) -> Iterator[tuple[str, type[Kind]]]:
+        """Yield the kinds of the family that can be used, with their names."""
+        for plugin, reason in plugins.declared(cls.plugin_kind):
+            if not reason and not (not plugin.is_builtin and plugins.problem(plugin)):
+                section = plugin.load()
+                if isinstance(section, type) and issubclass(section, cls):
+                    yield plugin.name, section
 
 
 def explained(error: ErrorDetails, top: type[Section]) -> str:
@@ -257,6 +315,8 @@ def _sections(annotation: object) -> list[type[Section]]:
     """Return every section that an annotation may hold, through lists, unions and Annotated."""
     if isinstance(annotation, type) and issubclass(annotation, Section):
         if issubclass(annotation, Kind) and _kind(annotation) is None:
+            if annotation.plugin_kind:
+                return [section for _, section in annotation.usable_kinds()]
             return [*annotation.kinds]
         return [annotation]
     return [found for part in get_args(annotation) for found in _sections(part)]

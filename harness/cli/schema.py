@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from harness.cli.options import formats
 from harness.cli.screen import say
 from harness.errors import joined
+
+if TYPE_CHECKING:
+    from harness.sections import Kind
 
 JsonSchema = dict[str, Any]
 
@@ -59,9 +62,21 @@ def make_schema() -> JsonSchema:
     """
     from harness.algorithms.registry import algorithms
     from harness.config.experiment import Experiment
+    from harness.splits import FilterSection, SplitSection
 
-    declared = json.dumps(Experiment.model_json_schema(), ensure_ascii=False)
-    schema: JsonSchema = json.loads(declared, object_hook=_tidied)
+    families: dict[str, type[Kind]] = {
+        "SplitSection": SplitSection,
+        "FilterSection": FilterSection,
+    }
+    declared = Experiment.model_json_schema()
+    for family in families.values():
+        for _, kind in family.usable_kinds():
+            of_kind = kind.model_json_schema()
+            declared["$defs"] |= of_kind.pop("$defs", {})
+            declared["$defs"][kind.__name__] = of_kind
+    declared["$defs"] = dict(sorted(declared["$defs"].items()))
+    text = json.dumps(_with_kinds(declared, families), ensure_ascii=False)
+    schema: JsonSchema = json.loads(text, object_hook=_tidied)
     schema["required"].remove("name")
     sections, properties = schema["$defs"], schema["properties"]
     # Other spellings and import paths are names too: what is offered is not all that is right.
@@ -77,6 +92,27 @@ def make_schema() -> JsonSchema:
         _replace_string(part, {"enum": [each["properties"]["kind"]["const"] for each in named]})
     dialect = "https://json-schema.org/draft/2020-12/schema"
     return {"$schema": dialect, "title": "A config of harness"} | schema
+
+
+def _with_kinds(part: Any, families: Mapping[str, type[Kind]]) -> Any:
+    """Put the kinds that can be used in the place of each family."""
+    if isinstance(part, list):
+        return [_with_kinds(option, families) for option in part]
+    if not isinstance(part, dict):
+        return part
+    part = {key: _with_kinds(value, families) for key, value in part.items()}
+    options: list[JsonSchema] = []
+    for option in part.get("anyOf", []):
+        nested = option.get("anyOf") if option.keys() == {"anyOf"} else None
+        options += nested or [option]
+    if options:
+        part["anyOf"] = options
+    if "family" in part:
+        family, short = families[part.pop("of")], part.pop("short")
+        del part["family"]
+        kinds = [{"$ref": f"#/$defs/{kind.__name__}"} for _, kind in family.usable_kinds()]
+        part["anyOf"] = [{"type": "string"}, *kinds] if short else kinds
+    return part
 
 
 def _tidied(part: JsonSchema) -> JsonSchema:

@@ -87,6 +87,7 @@ class Split:
 class SplitSection(Kind):
     """A way to divide ratings into a training and a test part."""
 
+    plugin_kind, family = "splits", "split"
     from_files: ClassVar[bool] = False
     """Whether files decide the rows: the split is then known by its rows, not by its keys."""
 
@@ -107,7 +108,7 @@ class SplitSection(Kind):
         return self
 
     @abstractmethod
-    def divide(
+    def splits(
         self, ratings: Ratings, rows: Rows | None, seed: int, base: Path | None
     ) -> list[Split]:
         """Divide ratings, or the training part in `rows` (rising), or raise SplitError.
@@ -141,7 +142,7 @@ class DrawnSplit(SplitSection):
         `state` is the section's `random_state` or, without one, a seed derived from the run's.
         """
 
-    def divide(
+    def splits(
         self, ratings: Ratings, rows: Rows | None, seed: int, base: Path | None
     ) -> list[Split]:
         state = getattr(self, "random_state", None)
@@ -156,6 +157,7 @@ class DrawnSplit(SplitSection):
 class FilterSection(Kind):
     """A kind of filter with its options."""
 
+    plugin_kind, family = "splits", "filter"
     short = ""
     name: ClassVar[str] = ""
     """The short name, with `{0.key}` for an option."""
@@ -202,7 +204,7 @@ def make(
     >>> [split.test.tolist() for split in make(KFold(n_splits=2, shuffle=False), r, seed=0)]
     [[0, 1], [2, 3]]
     """
-    return section.divide(ratings, None, seed, base)
+    return section.splits(ratings, None, seed, base)
 
 
 def validation(split: Split, section: SplitSection, seed: int, base: Path | None = None) -> Split:
@@ -211,7 +213,7 @@ def validation(split: Split, section: SplitSection, seed: int, base: Path | None
     The rows are those of the whole data; the training part is taken in the order of the data.
     """
     rows = np.sort(split.train)
-    made = section.divide(split.ratings, rows, seeds.derive(seed, "validation"), base)
+    made = section.splits(split.ratings, rows, seeds.derive(seed, "validation"), base)
     if len(made) > 1:
         raise SplitError(
             f"{section.describe()}: {len(made)} validation parts where one is needed; "

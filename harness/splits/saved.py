@@ -64,7 +64,7 @@ class Predefined(SplitSection):
             raise ValueError("a fold is named twice; remove one")
         return self
 
-    def divide(
+    def splits(
         self, ratings: Ratings, rows: Rows | None, seed: int, base: Path | None
     ) -> list[Split]:
         within = np.arange(len(ratings)) if rows is None else rows
@@ -139,7 +139,7 @@ class SavedSplit(SplitSection):
     path: Annotated[str, Field(min_length=1)]
     """Where the split was saved."""
 
-    def divide(
+    def splits(
         self, ratings: Ratings, rows: Rows | None, seed: int, base: Path | None
     ) -> list[Split]:
         splits = read(placed(self.path, base), ratings)

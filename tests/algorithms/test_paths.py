@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from harness import kernels
-from harness.algorithms import baselines, models, registry, surprise
+from harness.algorithms import baselines, models, parameters, registry, surprise
 from harness.algorithms.compiled import knn, matrix
 from harness.algorithms.compiled.matrix import LazyMatrix
 from harness.errors import AlgorithmError
@@ -198,7 +198,7 @@ def test_unusual_parameters_end_as_they_do_in_surprise(twins, kind, options):
 @DUMPING
 @pytest.mark.parametrize("kind", NEIGHBORS, ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize("user_based", [True, False])
-@pytest.mark.parametrize("name", registry.SIMILARITIES)
+@pytest.mark.parametrize("name", parameters.SIMILARITIES)
 def test_similarities_that_are_computed_on_demand_are_those_of_the_matrix(
     twins, kind, user_based, name, monkeypatch, tmp_path
 ):

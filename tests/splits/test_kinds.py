@@ -361,7 +361,10 @@ def test_parts_worked_by_hand(section, users, times, train, test, note):
     assert note is None or str(split.notes[0]) == note
 
 
-@pytest.mark.parametrize("kind", [each for each in DrawnSplit.kinds if not each.from_files])
+DRAWN = [kind for _, kind in DrawnSplit.usable_kinds() if not kind.from_files]
+
+
+@pytest.mark.parametrize("kind", DRAWN)
 def test_no_ratings_are_refused_by_every_kind(kind):
     with pytest.raises(SplitError, match=r"has no ratings|0 ratings cannot fill|is left of 0"):
         make(kind(), ratings_of([1, 2], [1, 2]).take(np.zeros(0, np.int64)), seed=0)
