@@ -36,6 +36,8 @@ KINDS = {
 }
 """What a plug-in of each kind is."""
 PACKAGE = "surprise-harness"
+LONGEST_PATH = 200
+"""Characters of a path that a message shows."""
 GROUP = "harness."
 
 
@@ -176,9 +178,14 @@ def add_files(paths: Iterable[Path]) -> None:
         If a file is not there or cannot be imported, or another module has its name.
     """
     for path in paths:
-        folder, stem = str(path.parent.resolve()), path.stem
-        if not path.is_file():
-            raise PluginError(f"{path}: no such file; correct its path under `plugins`")
+        folder, stem = str(path.parent.absolute()), path.stem
+        try:
+            is_there = path.is_file()
+        except (OSError, ValueError):  # a name too long, or one that no file can have
+            is_there = False
+        if not is_there:
+            shown = str(path) if len(str(path)) <= LONGEST_PATH else f"{str(path)[:LONGEST_PATH]}…"
+            raise PluginError(f"{shown}: no such file; correct its path under `plugins`")
         if path.suffix != ".py" or not stem.isidentifier():
             raise PluginError(f"{path}: not a module; name it as mine.py, without other signs")
         if folder not in sys.path:

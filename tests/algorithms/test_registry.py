@@ -63,7 +63,7 @@ def test_what_draws_takes_a_seed(name, takes):
     [
         ("KNNBase", "unknown algorithm 'KNNBase'; did you mean 'KNNBas"),
         ("no_such_module_here:A", "cannot import"),
-        ("json:JSONDecoder", "not a subclass"),
+        ("json:JSONDecoder", "neither a subclass"),
         ("surprise:SVDD", "did you mean 'SVD'?"),
     ],
 )
