@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from harness.algorithms import registry, surprise
+from harness.algorithms import base, registry, surprise
 from harness.algorithms.compiled import knn, slope_one
 from harness.algorithms.compiled.matrix import each_row
 from harness.algorithms.trainset import Bools, Codes, ColumnTrainset, Floats, Lists
@@ -290,5 +290,5 @@ def estimator_of(model: surprise.AlgoBase, columns: ColumnTrainset) -> Estimator
         raise NotAccelerated("a subclass that overrides how it estimates, or unusual parameters")
     try:
         return ESTIMATORS[entry.model_class](model, columns)
-    except registry.NeedsSurprise:
+    except base.NeedsSurprise:
         raise NotAccelerated("similarities or spreads that have no order") from None

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.algorithms import registry, surprise
+from harness.algorithms import base, parameters, registry, surprise
 from harness.algorithms.compiled import baseline_only, knn, slope_one
 from harness.algorithms.compiled.matrix import ROWS_BETWEEN_REPORTS as AT_ONCE
 from harness.algorithms.compiled.matrix import LazyMatrix
@@ -45,9 +45,9 @@ def fit(
     # The call has come to the ``fit`` of this class, whatever a subclass does around it.
     if not entry._unchanged(model, [name for name in entry.fit_methods if name != "fit"]):
         raise NotAccelerated("a subclass that overrides what `fit` calls")
-    names, _ = registry.accepted(owner)
-    parameters = [(name, value) for name, value in vars(model).items() if name in names]
-    if not all(registry.is_ordinary(name, value) for name, value in parameters):
+    names, _ = parameters.accepted(owner)
+    settings = [(name, value) for name, value in vars(model).items() if name in names]
+    if not all(parameters.is_ordinary(name, value) for name, value in settings):
         raise NotAccelerated("parameters of unusual types")
     traps.warn_of_truncation(entry, columns)
     view = view_of(model, columns)
@@ -112,7 +112,7 @@ def _fit_by_entry(
         if done < total:
             begin(done)
 
-    entry.fit(model, columns, registry.FitOptions(progress, as_surprise=True))
+    entry.fit(model, columns, base.FitOptions(progress, as_surprise=True))
     return {name: getattr(model, name) for name in names}, {}
 
 
@@ -125,7 +125,7 @@ def _fit_baselines(model: Any, entry: Any, columns: ColumnTrainset) -> Learnt:
 def baselines(model: Any, columns: ColumnTrainset) -> tuple[Any, Any]:
     """Return what ``compute_baselines`` does for a model without biases."""
     options = model.bsl_options
-    if not registry.is_ordinary("bsl_options", options):
+    if not parameters.is_ordinary("bsl_options", options):
         raise NotAccelerated("parameters of unusual types")
     return baseline_only.fit_baselines(options, columns)
 
@@ -142,7 +142,7 @@ def say_similarities(model: Any, name: str) -> None:
 
 
 def _fit_slope_one(model: Any, entry: Any, columns: ColumnTrainset) -> Learnt:
-    slope_one.SlopeOne.fit(model, columns, registry.FitOptions(lambda *_: None, as_surprise=True))
+    slope_one.SlopeOne.fit(model, columns, base.FitOptions(lambda *_: None, as_surprise=True))
     matrices = {"freq": model.freq, "dev": model.dev}
     means = {"user_mean": model.user_mean}
     if isinstance(model.dev, LazyMatrix):
@@ -195,7 +195,7 @@ def compute_similarities(model: Any, columns: ColumnTrainset) -> Any:
     """Return what ``compute_similarities`` does, as an array."""
     if columns.has_repeats:
         raise NotAccelerated("a user rated an item twice")
-    if not registry.is_ordinary("sim_options", model.sim_options):
+    if not parameters.is_ordinary("sim_options", model.sim_options):
         raise NotAccelerated("parameters of unusual types")
     name = model.sim_options.get("name", "msd").lower()
     if name == "pearson_baseline":

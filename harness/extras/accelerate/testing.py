@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.algorithms import registry, surprise
+from harness.algorithms import base, surprise
 from harness.algorithms.trainset import Codes
 from harness.extras.accelerate import traps
 from harness.extras.accelerate.calls import NotAccelerated
@@ -50,7 +50,7 @@ def estimate(
     traps.warn_of_types("item", items, inner_items, trainset._raw2inner_id_items)
     try:
         outcome = estimator.outcome(inner_users, inner_items)
-    except registry.NeedsSurprise:
+    except base.NeedsSurprise:
         raise NotAccelerated("similarities or spreads that have no order") from None
     scale = trainset.rating_scale
     return estimates(outcome, trainset.global_mean, scale), outcome
@@ -76,7 +76,7 @@ def _test_lazily(model: surprise.AlgoBase, estimator: Estimator, testset: AntiTe
     for start, users, items in testset.blocks():
         try:
             every.fill(start, estimator.outcome(users, items))
-        except registry.NeedsSurprise:
+        except base.NeedsSurprise:
             raise NotAccelerated("similarities or spreads that have no order") from None
     mean, scale = model.trainset.global_mean, model.trainset.rating_scale
 
