@@ -62,13 +62,13 @@ if TYPE_CHECKING:
         patched_surprise,
         unpatch_surprise,
     )
+    from harness.extras.audit import audit
     from harness.metrics.functions import metric
     from harness.notes import Note
     from harness.rankings import ndcg
     from harness.recommendations import estimate, fit, fold_in, recommend, recommend_in_blocks
     from harness.results import Run, read_run
     from harness.results.across import across
-    from harness.results.audit import audit
     from harness.results.best import best
     from harness.splits.plugin import Split
 
@@ -91,7 +91,7 @@ _HOMES = {
     "harness.recommendations": ("estimate", "fit", "fold_in", "recommend", "recommend_in_blocks"),
     "harness.results": ("Run", "read_run"),
     "harness.results.across": ("across",),
-    "harness.results.audit": ("audit",),
+    "harness.extras.audit": ("audit",),
     "harness.results.best": ("best",),
 }
 

@@ -63,7 +63,7 @@ class Note:
         declared = codes().get(self.code)
         if declared is None and not self.text:
             raise ValueError(f"{self.code}: a note with an unknown code; give its text")
-        values = {name: _plain(value) for name, value in self.values.items()}
+        values = {name: plain(value) for name, value in self.values.items()}
         object.__setattr__(self, "values", values)
         if declared and not self.text:
             object.__setattr__(self, "text", sentence(str(declared["text"]), **values))
@@ -120,7 +120,8 @@ def sentence(template: str, **values: Any) -> str:
     """Return a text with values: ``{name:format}``, with formats for lists, counts and plurals.
 
     ``list``, ``and`` and ``or`` join; ``n user`` counts; ``is|are`` chooses by a number or by how
-    many there are; ``percent`` is a share with one digit.
+    many there are; ``percent`` is a share with one digit; ``n`` of ``n_all`` is written with its
+    percentage.
 
     >>> sentence("{n:n user} {n:is|are} left, as {names:and}", n=1, names=["a", "b"])
     '1 user is left, as a and b'
@@ -134,6 +135,8 @@ class _Sentence(string.Formatter):
     def format_field(self, value: Any, format_spec: str) -> str:
         if isinstance(value, Mapping) and "text" in value:  # a note in a note
             value = value["text"]
+        if isinstance(value, Mapping) and {"n", "n_all"} == {*value}:
+            return f"{value['n']:,} of {value['n_all']:,} ({value['n'] / value['n_all']:.1%})"
         if format_spec == "list":
             return ", ".join(map(str, value))
         if format_spec in ("and", "or"):
@@ -155,17 +158,17 @@ def codes() -> Mapping[str, Mapping[str, Any]]:
     return tomllib.loads(files("harness").joinpath("notes.toml").read_text(encoding="utf-8"))
 
 
-def _plain(value: Any) -> Any:
-    """Return a value as JSON has it."""
+def plain(value: Any) -> Any:
+    """Return a value as JSON has it: no NumPy, no tuples, a note as an object."""
     if isinstance(value, Note):
         return value.to_dict()
     if isinstance(value, Mapping):
-        return {str(name): _plain(item) for name, item in value.items()}
+        return {str(name): plain(item) for name, item in value.items()}
     if isinstance(value, str):
         return str(value)
     if not hasattr(value, "__iter__"):
         return value.item() if hasattr(value, "item") else value
-    return [_plain(item) for item in value]
+    return [plain(item) for item in value]
 
 
 def _mapped(value: Any, change: Callable[[str], str]) -> Any:

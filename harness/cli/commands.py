@@ -439,11 +439,12 @@ def audit(sources: tuple[str, ...], as_json: bool, **given: Any) -> int:
     finding has its size here and a published case; what cannot be checked is listed. The exit code
     is 0 whether or not something is found.
     """
-    found = [harness.audit(source, **given) for source in sources]
+    files = [source for source in sources if Path(source).is_file()]
+    audits = [harness.audit(source, beside=files, **given) for source in sources]
     if as_json:
-        say("[" + ",\n".join(each.to_json() for each in found) + "]", whole=True)
+        say("[" + ",\n".join(audit.to_json() for audit in audits) + "]", whole=True)
         return 0
-    say("\n\n".join(map(str, found)))
+    say("\n\n".join(map(str, audits)))
     return 0
 
 

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from harness.cli import _harness
-from harness.results.audit import checks
+from harness.extras.audit import checks
 
 TOP = Path(__file__).parents[2]
 DOCS = TOP / "docs"

@@ -8,7 +8,8 @@ import pytest
 
 import harness
 from harness.errors import MetricError, ResultsError
-from harness.results.audit import audit, checks
+from harness.extras.audit import audit, checks, unequal_candidates
+from harness.extras.audit.search import Search
 
 
 def clean():
@@ -138,7 +139,8 @@ def test_a_clean_file_has_no_finding_and_says_what_was_not_checked(tmp_path):
     rows.assign(item=rows["item"] + 24, timestamp=1000).to_csv(tmp_path / "t.csv", index=False)
     found = audit(tmp_path / "p.csv")
     assert found.findings == []
-    assert set(found.not_checked) == {"dropped-users", "test-in-training", "future"}
+    unknown = {"dropped-users", "test-in-training", "training-items", "future"}
+    assert set(found.not_checked) == unknown
     assert "no fault found, no caution found" in str(found)
     assert found.input == str(tmp_path / "p.csv")  # which distinguishes files of one name
     found = audit(tmp_path / "p.csv", train=tmp_path / "t.csv")
@@ -161,6 +163,7 @@ def test_training_pairs_show_leaks_and_distinguish_constants(tmp_path):
     for known, check in (("u", "bad-estimates"), ("x", "unknown-ids")):
         rows.assign(estimate=3.3).to_csv(tmp_path / "c.csv", index=False)
         new = train.assign(user=train["user"].str.replace("u", known), item=99, timestamp=0)
+        new = new.drop_duplicates("user")
         new.to_csv(tmp_path / "t.csv", index=False)
         (found,) = audit(tmp_path / "c.csv", train=tmp_path / "t.csv").findings
         assert found.id == check
@@ -197,6 +200,114 @@ def lists(tmp_path, change=lambda table: table):
 )
 def test_lists_are_compared_with_their_truth(tmp_path, change, expected):
     assert lists(tmp_path, change) == expected
+
+
+def top_lists(items_of):
+    """Return lists of the items of each user, the first one on top."""
+    rows = [(u, item, n) for u, items in items_of.items() for n, item in enumerate(items, 1)]
+    return pd.DataFrame(rows, columns=["user", "item", "rank"])
+
+
+@pytest.mark.parametrize(("same", "code"), [(True, "same"), (False, "pairs")])
+def test_training_items_in_lists_are_found_with_their_size(tmp_path, same, code):
+    """Each user's only relevant item stands behind as many training items as the list has."""
+    users = [f"u{n}" for n in range(6)]
+    pairs = {user: ["a", "b", "t", "c"] if same else ["a", f"x{user}", "t"] for user in users}
+    top_lists(pairs).to_csv(tmp_path / "l.csv", index=False)
+    truth = pd.DataFrame({"user": users, "item": "t", "rating": 1.0})
+    truth.to_csv(tmp_path / "truth.csv", index=False)
+    train = pd.DataFrame([(user, item) for user in users[:4] for item in ("a", "z")])
+    train.set_axis(["user", "item"], axis=1).to_csv(tmp_path / "train.csv", index=False)
+    found = audit(tmp_path / "l.csv", truth=tmp_path / "truth.csv", train=tmp_path / "train.csv")
+    (finding,) = (each for each in found.findings if each.id == "training-items")
+    assert finding.code == f"training-items.{code}"
+    assert finding.values["seen"] == {"n": 4, "n_all": len(users) * len(pairs["u0"])}
+    assert finding.values["users"] == {"n": 4, "n_all": 6}
+    third, second = 1 / np.log2(4), 1 / np.log2(3)
+    effect = finding.effect["ndcg@10"]
+    assert effect["as it is"] == pytest.approx(third)
+    assert effect["without the fault"] == pytest.approx((4 * second + 2 * third) / 6)
+    assert ("all users have the same list" in str(found)) == same
+
+
+def test_rows_that_the_training_file_repeats_are_found(tmp_path):
+    rows = clean()
+    rows.to_csv(tmp_path / "p.csv", index=False)
+    train = rows[["user", "item"]].assign(item=rows["item"] + 100)
+    pd.concat([train, train.iloc[:7]]).to_csv(tmp_path / "t.csv", index=False)
+    (finding,) = audit(tmp_path / "p.csv", train=tmp_path / "t.csv").findings
+    assert finding.code == "duplicates.training"
+    assert finding.values["again"] == {"n": 7, "n_all": len(train) + 7}
+    assert f"t.csv:{len(train) + 2}" in finding.where
+
+
+def test_users_who_are_ranked_among_their_own_items_alone_are_found_in_predictions(tmp_path):
+    rows, _, _ = sampled(clean())
+    few = rows["user"].isin([f"u{n}" for n in range(6)]) & (rows["rating"] == 0)
+    rows = rows[~few].assign(estimate=lambda table: 1 - table["estimate"] / 2)  # the worst order
+    rows.to_csv(tmp_path / "p.csv", index=False)
+    found = audit(tmp_path / "p.csv")
+    (finding,) = (each for each in found.findings if each.level == "fault")
+    assert finding.code == "unequal-candidates.users"
+    assert finding.values["only"] == {"n": 6, "n_all": 12}
+    effect = finding.effect["ndcg@10"]
+    assert effect["with test items alone"] == 1.0
+    assert effect["with other items"] == pytest.approx(2 * effect["all users"] - 1)
+
+
+@pytest.mark.parametrize(("n_only", "is_found"), [(0, False), (2, False), (10, True), (20, False)])
+def test_users_whose_list_is_their_truth_are_found_among_others(tmp_path, n_only, is_found):
+    truth = {f"u{n}": [f"t{n}", f"s{n}"] for n in range(20)}
+    items = {
+        user: own if n < n_only else [*"abcdef", *own]
+        for n, (user, own) in enumerate(truth.items())
+    }
+    top_lists(items).to_csv(tmp_path / "l.csv", index=False)
+    top_lists(truth)[["user", "item"]].to_csv(tmp_path / "truth.csv", index=False)
+    found = audit(tmp_path / "l.csv", truth=tmp_path / "truth.csv")
+    codes = [each.code for each in found.findings if each.level == "fault"]
+    assert codes == ["unequal-candidates.users"] * is_found
+    for each in found.findings:
+        if each.level == "fault":
+            assert each.values["only"] == {"n": n_only, "n_all": 20}
+
+
+def test_rows_that_rank_other_items_are_found(tmp_path):
+    rows = clean()
+    rows.to_csv(tmp_path / "a.csv", index=False)
+    rows[rows["item"] < 20].to_csv(tmp_path / "b.csv", index=False)
+    rows.assign(item=rows["item"] + 500).to_csv(tmp_path / "fold.csv", index=False)
+    a, b, fold = (tmp_path / name for name in ("a.csv", "b.csv", "fold.csv"))
+    assert audit(a, beside=[a, fold]).findings == []
+    (finding,) = audit(a, beside=[a, b]).findings
+    assert finding.code == "unequal-candidates.files"
+    assert finding.values["apart"] == {"n": 48, "n_all": 288}
+    common = {"as it is": rmse(rows), "without the fault": rmse(rows[rows["item"] < 20])}
+    assert finding.effect["rmse"] == pytest.approx(common)
+
+
+def test_rows_of_a_run_with_other_lengths_of_lists_are_found():
+    sizes = pd.Series({"ann": 40, "bob": 40, "cy": 40})
+    for other, n in ((sizes, 0), (sizes.replace(40, 39), 3), (sizes[:2], 1)):
+        search = Search("ndcg@10")
+        unequal_candidates.of_cells(search, ("A", sizes), ("B", other), {"table": "", "fold": 1})
+        found = [each.values["users"] for each in search.findings]
+        assert found == ([{"n": n, "n_all": 3}] if n else [])
+
+
+def test_what_nearly_every_table_has_is_one_line_at_the_end(tmp_path):
+    rows, _, _ = ideal(clean())
+    rows = rows.assign(estimate=rows["estimate"] + 1.5 * (rows["user"] == "u7"))
+    rows.to_csv(tmp_path / "p.csv", index=False)
+    found = audit(tmp_path / "p.csv")
+    assert [each.id for each in found.findings] == ["ideal", "one-list"]
+    *rest, last = str(found).splitlines()
+    assert "no fault found, no caution found" in rest
+    assert last.startswith(
+        "usual, in nearly every table: ideal (ndcg(gain=binary)@10 ideal of 10 0."
+    )
+    assert "; one-list (ndcg@10 one list 0." in last
+    assert not any("ideal" in line for line in rest)
 
 
 def run(results=None, **keys):
