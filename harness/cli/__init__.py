@@ -83,8 +83,8 @@ for _command in (
 ):
     # The option of the whole program is understood after the command as well.
     _command.params.append(_traceback_option(hidden=True))
-    for _each in (_command, *getattr(_command, "commands", {}).values()):
-        _each.short_help = _each.help.partition("\n\n")[0]  # Click would cut it
+    for _subcommand in (_command, *getattr(_command, "commands", {}).values()):
+        _subcommand.short_help = _subcommand.help.partition("\n\n")[0]  # Click would cut it
     _harness.add_command(_command)
 
 
@@ -116,8 +116,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # Click turns an interrupt of a command into an Abort, unless another one comes meanwhile;
         # a prompt raises an Abort of its own.
         running = isinstance(stop.__cause__ or stop, KeyboardInterrupt)
-        kept = "; finished cells are kept: run again to resume" if running else ""
-        say(f"interrupted{kept}", err=True)
+        advice = "; finished cells are kept: run again to resume" if running else ""
+        say(f"interrupted{advice}", err=True)
         status = 130
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
@@ -138,7 +138,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         elif (
             isinstance(error, MemoryError)
             or code in LIMIT_ERRORS
-            or any(each in str(error) for each in LIMIT_MESSAGES)
+            or any(message in str(error) for message in LIMIT_MESSAGES)
         ):
             advice = "raise its limit or use fewer workers"
             say(f"the system has no more room ({text}); {advice}", err=True)

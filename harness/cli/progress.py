@@ -80,14 +80,14 @@ class Lines:
                 self.units = "cells and trials" if n_trials != 0 else "cells"
                 if self.counts or text.endswith(NOTHING):
                     self.show(text)
-            case CellFinished(found=found, error=error):
+            case CellFinished():
                 self.n_done += 1
-                self.n_failed += error is not None
-                self.n_found += found
+                self.n_failed += event.error is not None
+                self.n_found += event.found
                 of = "" if self.n_all is None else f"/{self.n_all}"
-                if not found:
+                if not event.found:
                     count = f"[{self.n_done}{of}] " if self.counts else ""
-                    self.show(count + _ending(event), "red" if error else "")
+                    self.show(count + _ending(event), "red" if event.error else "")
             case Note(message) if event != self.note:
                 self.note = event
                 self.show(message, "yellow")
@@ -128,12 +128,12 @@ def _planned(event: RunPlanned, trials_found: int | None) -> str:
         return f"up to {counted(n_trials, 'trial')}, then {cells}"
     kinds = [("trial", n_trials or 0, trials_found or 0, "computed")] * (n_trials != 0)
     kinds.append(("cell", n_cells, n_found, "to compute"))
-    if all(n == found for _, n, found, _ in kinds):
+    if all(n == n_found for _, n, n_found, _ in kinds):
         parts = [f"{n} of {counted(n, kind)}" for kind, n, _, _ in kinds]
         return f"{' and '.join(parts)}{NOTHING}"
     parts = [
-        counted(n, kind) + (f": {found} found, {n - found} {left}" if found else "")
-        for kind, n, found, left in kinds
+        counted(n, kind) + (f": {n_found} found, {n - n_found} {state}" if n_found else "")
+        for kind, n, n_found, state in kinds
     ]
     return "; ".join(parts)
 
@@ -223,8 +223,8 @@ class _Text(ProgressColumn):
 
 def _left(task: Task) -> str:
     """Return the time that is left, as the cells that ended in this run suggest."""
-    left = task.time_remaining
-    return "" if left is None or task.finished else f"about {_clock(left)} left"
+    seconds = task.time_remaining
+    return "" if seconds is None or task.finished else f"about {_clock(seconds)} left"
 
 
 def _ending(event: CellFinished) -> str:

@@ -209,14 +209,14 @@ def show_run(run: Run) -> None:
     failed: list[tuple[str, str]] = []
     if "error" in frame and (width := screen_width()):
         numbers = frame.drop(columns="error")
-        widths = [max(map(_size, [column, *own])) for column, own in numbers.items()]
+        widths = [max(map(_size, [column, *cells])) for column, cells in numbers.items()]
         if _total([*widths, ERROR_WIDTH]) > width:
             failed = list(zip(frame["algorithm"], frame["error"], strict=True))
             frame = numbers
     rows = frame.to_numpy().tolist()
     _show_tables(replace(table, columns=list(frame.columns), rows=rows))
-    for each in group_tables(run.info, asked=True):
-        show_groups(each)
+    for group in group_tables(run.info, asked=True):
+        show_groups(group)
     if any(error for _, error in failed) or run.info.notes:
         say()
     for name, error in failed:

@@ -323,9 +323,9 @@ class Cluster:
                     yield cell, outcome
         finally:
             # Work is left only after an interrupt or an error: nobody waits for it.
-            if pending and self.client.status == "running":
-                self.client.cancel([*pending, data])
-            with suppress(OSError, ValueError):
+            if self.client.status == "running":
+                if pending:
+                    self.client.cancel([*pending, data])
                 self.client.unsubscribe_topic(topic)
 
     def outcome(self, result: bytes | BaseException | None) -> Outcome | None:

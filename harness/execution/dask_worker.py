@@ -52,7 +52,7 @@ def work(packed: Packed, job: str, request: bytes, limit: float | None, topic: s
     ended, key = threading.Event(), worker.get_current_task()
     watcher = threading.Thread(target=_watch, args=(worker, key, child, ended), daemon=True)
     watcher.start()
-    outcome = child.compute(task, lambda stage, done, total: None, limit)
+    outcome = child.compute(task, lambda *stage: None, limit)
     ended.set()
     watcher.join()
     with _lock:

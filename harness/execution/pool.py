@@ -103,14 +103,14 @@ class Pool:
                     if outcome is None:
                         busy.append(cell)
                         continue
-                    seconds, found = outcome.seconds, outcome.found
-                    error, traceback = outcome.error, outcome.traceback
-                    self.watch(CellFinished(cell.title, seconds, found, error, traceback))
+                    seconds, error = outcome.seconds, outcome.error
+                    ending = (seconds, outcome.found, error, outcome.traceback)
+                    self.watch(CellFinished(cell.title, *ending))
                     if outcome.record is None:
                         failed[cell.key] = outcome
                     else:
                         self._keep(cell.key, outcome.record)
-                        self.computed |= set() if found else {cell.key}
+                        self.computed |= set() if outcome.found else {cell.key}
                     check()  # an interrupt ends it even if the code of an algorithm caught it
             missing, patience = busy, LOOK_SECONDS
             for cell in busy:
@@ -248,9 +248,9 @@ class Pool:
             child.close()
         return child.begin(lambda stream: pickle.dump(self.portable(), stream))
 
-    def report(self, cell: Cell, stage: str, done: int, total: int) -> None:
+    def report(self, cell: Cell, stage: str, n_steps: int, total: int) -> None:
         """Tell the watcher of a stage, and before the first of a cell that it has begun."""
         if cell.key not in self._begun:
             self._begun.add(cell.key)
             self.watch(CellStarted(cell.title))
-        self.watch(Stage(cell.title, stage, done, total))
+        self.watch(Stage(cell.title, stage, n_steps, total))

@@ -185,12 +185,12 @@ def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
 
     last: tuple[str, float] = ("", 0.0)
 
-    def report(stage: str, done: int, total: int) -> None:
+    def report(stage: str, n_steps: int, total: int) -> None:
         nonlocal last
         now = time.monotonic()
         if stage != last[0] or now - last[1] >= BETWEEN_REPORTS:
             last = (stage, now)
-            send((stage, done, total))
+            send((stage, n_steps, total))
 
     threading.Thread(target=receive, daemon=True).start()
     send("ready")

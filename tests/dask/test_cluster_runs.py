@@ -151,6 +151,8 @@ def test_without_dask_the_extra_is_named(monkeypatch):
 def test_an_executor_and_a_scheduler_belong_together():
     with pytest.raises(ConfigError, match="`executor: dask` without `scheduler`; give its address"):
         run(config_here(execution={"executor": "dask"}), results=None)
+    with pytest.raises(ConfigError, match="`join_timeout` without `executor: dask`"):
+        run(config_here(execution={"join_timeout": 1.0}), results=None)
     with pytest.raises(ConfigError, match="`scheduler` without `executor: dask`"):
         run(config_here(execution={"scheduler": "tcp://127.0.0.1:1"}), results=None)
 
