@@ -90,6 +90,13 @@ def with_params(params: Params, setting: Params) -> dict[str, Any]:
     return merged
 
 
+def _for_several(path: tuple[str, ...], value: object) -> str:
+    """Return what to do where a list stands in place of one value: each could be tried."""
+    if not isinstance(value, list) or not value:
+        return ""
+    return f"; to try several, write `search: {{{'.'.join(path)}: {value}}}`, or a row for each"
+
+
 def check_params(kind: type, params: Params, *, has_name: bool) -> Iterator[Fault]:
     """Yield parameters that would fail in the constructor or, of a class with a name, in a run.
 
@@ -102,7 +109,7 @@ def check_params(kind: type, params: Params, *, has_name: bool) -> Iterator[Faul
             options = {(name, option): inner for option, inner in value.items()}
         for path, inner in options.items():
             if message := _fault(kind, path, inner, _method(params), has_name=has_name):
-                yield path, message
+                yield path, message + _for_several(path, inner)
     for name, default in allowed.items():
         if default is inspect.Parameter.empty and name not in params:
             yield (), f"{kind.__name__} needs the parameter {name!r}; add it under `params`"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
@@ -120,7 +120,22 @@ def canonical(name: str) -> str:
         by_spelling = {folded(known): known for known in spelled}
         if folded(name) in by_spelling:
             return by_spelling[folded(name)]
-    raise AlgorithmError(f"unknown algorithm {name!r}; {suggestion(name, spelled)}")
+    raise AlgorithmError(f"unknown algorithm {name!r}; {_meant(name, spelled)}")
+
+
+def _meant(name: str, choices: Collection[str]) -> str:
+    """Return the end of a message about an unknown name: what was probably meant.
+
+    >>> _meant("mine.MyALS", ["SVD"]), _meant("KNN", ["KNNBasic", "KNNBaseline"])
+    ('for a class of your own, write `mine:MyALS`', 'did you mean one of KNNBasic, KNNBaseline?')
+    """
+    module, dot, kind = name.rpartition(".")
+    if dot and all(part.isidentifier() for part in (*module.split("."), kind)):
+        return f"for a class of your own, write `{module}:{kind}`"
+    family = [choice for choice in choices if folded(choice).startswith(folded(name))]
+    if len(family) > 1 and folded(name):
+        return f"did you mean one of {', '.join(family)}?"
+    return suggestion(name, choices)
 
 
 def find(name: str) -> type:

@@ -124,7 +124,25 @@ def opened(runs: tuple[str, ...], results: Path) -> list[Run]:
     """Return runs by their folders or, within `results`, by their names."""
     from harness.results.runs import open_run
 
-    return [open_run(name, results) for name in runs]
+    try:
+        return [open_run(name, results) for name in runs]
+    except ResultsError:
+        if all(_is_algorithm(name) for name in runs):
+            new = f"harness new my.yaml --algorithms {','.join(runs)}"
+            raise ResultsError(
+                f"{', '.join(runs)}: no runs but algorithms; they are rows of one run: `{new}`, "
+                "`harness run my.yaml`"
+            ) from None
+        raise
+
+
+def _is_algorithm(name: str) -> bool:
+    """Return whether a word names an algorithm, or begins the names of several."""
+    from harness import plugins
+    from harness.sections import folded
+
+    word = folded(name)
+    return bool(word) and any(folded(each).startswith(word) for each in plugins.names("algorithms"))
 
 
 def store() -> CellStore:

@@ -24,7 +24,7 @@ from harness.candidates import CandidatesSection, Rated
 from harness.datasets.section import DatasetSection
 from harness.errors import MetricError, suggestion
 from harness.grouping import GroupSection
-from harness.sections import MOST_SECONDS, OneOrMore, SearchSpace, Section, State
+from harness.sections import MOST_SECONDS, OneOrMore, SearchSpace, Section, State, folded
 from harness.splits import FilterSection, SplitSection
 from harness.splits.kinds import Holdout
 from harness.statistics.pairs import SEED_TESTS, PairedTest
@@ -322,6 +322,22 @@ class Execution(Section):
         if self.executor == "local" and self.join_timeout is not None:
             raise ValueError("`join_timeout` without `executor: dask`; add it, or leave this out")
         return self
+
+
+def settings_of_one(experiment: Experiment) -> dict[str, list[str]]:
+    """Return, by name, the titles of the rows that are settings of one algorithm, not searched.
+
+    The best of such rows is chosen by what it is measured on.
+    """
+    rows = [row for row in experiment.algorithms if row.search is None]
+    titles: dict[str, list[str]] = {}
+    for row in rows:
+        titles.setdefault(folded(row.name), []).append(row.title)
+    return {
+        next(row.name for row in rows if folded(row.name) == name): own
+        for name, own in titles.items()
+        if len(own) > 1
+    }
 
 
 class Experiment(Section):

@@ -12,6 +12,7 @@ import numpy as np
 from harness import evaluation
 from harness.algorithms import registry
 from harness.candidates import Sampled
+from harness.config.experiment import settings_of_one
 from harness.experiment.cell import FALLBACKS
 from harness.experiment.evaluate import Evaluation
 from harness.experiment.plan import Plan
@@ -194,6 +195,8 @@ def _notes_on_algorithms(plan: Plan, found: Evaluation) -> Iterator[Note]:
     left = [each.title for each, entry in known if each.search is None and entry.space]
     if plan.is_tuned and left:
         yield Note("not-tuned", {"algorithms": left})
+    for name, titles in settings_of_one(plan.experiment).items():
+        yield Note("chosen-on-test", {"algorithm": name, "n": len(titles)})
     entries = {each.title: entry for each, entry in known}
     prefers = (c.algorithm for c in found.cells if entries[c.algorithm].gives_preferences(c.params))
     preferring = dict.fromkeys(prefers)

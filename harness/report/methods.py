@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 
 from harness import metrics, statistics
-from harness.config.experiment import AlgorithmConfig, Experiment, Inference
+from harness.config.experiment import AlgorithmConfig, Experiment, Inference, settings_of_one
 from harness.datasets.section import CATALOGUE
 from harness.errors import joined
 from harness.report.styles import KnownAlgorithm, known_algorithms
@@ -218,6 +218,11 @@ def checklist(info: RunInfo) -> str:
         split_notes=dict.fromkeys(note for each in info.splits for note in each.notes),
         simple=[name for name, row in rows.items() if folded(row.name) in NOT_PERSONALISED],
         alike=f"no: {joined(left)} as the config has them" if left else tunable and "yes",
+        chosen_on_test="; ".join(
+            f"yes, if the best of {joined(titles)} is reported; `search:` avoids it"
+            for titles in settings_of_one(info.experiment).values()
+        )
+        or "no: no algorithm has several settings as rows",
         repeated=len({(cell.seed, cell.fold) for cell in info.cells}),
         packages=[
             f"{name} {version}{f' (sha256 {found[:16]}…)' if found else ''}"

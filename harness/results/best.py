@@ -15,7 +15,7 @@ import numpy as np
 from ruamel.yaml import YAML
 
 from harness import metrics
-from harness.config.experiment import GIVEN, headline_of
+from harness.config.experiment import GIVEN, headline_of, settings_of_one
 from harness.errors import ResultsError, counted, suggestion
 from harness.files import placed
 from harness.lazy import pd
@@ -188,6 +188,15 @@ def best(
         evidence.append(
             f"{began} {row.candidates} items; recommendations come from the whole catalogue, "
             f"{other}: run `candidates: catalogue` too."
+        )
+    alike = next(
+        (own for own in settings_of_one(info.experiment).values() if row.algorithm in own), []
+    )
+    if alike and algorithm is None:
+        evidence.append(
+            f"Chosen among {len(alike)} settings of {chosen.name} by the test ratings that it is "
+            "measured on, so its value is too good: give one row a `search`, which chooses on a "
+            "validation part."
         )
     if folded(chosen.name) in NOT_PERSONALISED:
         evidence.append("It is not personalised: users differ only in what they have rated.")

@@ -49,6 +49,17 @@ class Predefined(SplitSection):
     """Column of `file` that holds each rating's fold (tested in turn), or `train`, `test` and
     perhaps `validation`."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _folds_are_names(cls, data: object) -> object:
+        folds = data.get("folds") if isinstance(data, dict) else None
+        if isinstance(folds, list) and any(isinstance(fold, dict) for fold in folds):
+            raise ValueError(
+                "`folds` are names, not files; write train: u{fold}.base, test: u{fold}.test, "
+                "folds: [1, 2, 3, 4, 5]"
+            )
+        return data
+
     @model_validator(mode="after")
     def _one_source(self) -> Self:
         if (self.test is None) == (self.file is None):

@@ -1,0 +1,65 @@
+"""What people try first gets a message that says what to write."""
+
+import pytest
+
+import harness
+from harness.errors import ConfigError
+from harness.report.methods import checklist
+
+START = {"dataset": "bundled", "metrics": ["rmse"], "baselines": False}
+FOLDS = [{"train": "u1.base", "test": "u1.test"}]
+TRIED = [
+    ({"algorithms": [{"name": "KNNBasic", "params": {"k": [5, 10]}}]}, "search: {k: [5, 10]}"),
+    (
+        {"algorithms": [{"name": "SVD", "params": {"lr_all": [0.1, 0.2]}}]},
+        "or a row for each",
+    ),
+    ({"algorithms": ["mine.MyALS"]}, "for a class of your own, write `mine:MyALS`"),
+    ({"algorithms": ["KNN"]}, "did you mean one of KNNBasic, KNNWithMeans"),
+    (
+        {"algorithms": ["SVD"], "split": {"kind": "predefined", "folds": FOLDS}},
+        "`folds` are names, not files; write train: u{fold}.base",
+    ),
+]
+
+
+@pytest.mark.parametrize(("tried", "message"), TRIED)
+def test_a_config_that_people_try_first_is_answered(tried, message):
+    with pytest.raises(ConfigError) as caught:
+        harness.run(START | tried, results=None)
+    assert message in str(caught.value)
+
+
+def test_algorithms_in_place_of_runs_are_said_to_be(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for names in (["SVD", "KNN"], ["svd"]):
+        code, _, err = cli("compare", *names)
+        assert code == 2
+        assert f"{', '.join(names)}: no runs but algorithms" in " ".join(err.split())
+    assert "no run of this name" in cli("compare", "SVD", "mine")[2]
+
+
+ROWS = [{"name": "ItemMean", "label": f"d{n}", "params": {"damping": n}} for n in (1, 5, 25)]
+
+
+@pytest.mark.parametrize("n_rows", [1, 3])
+def test_the_best_of_several_settings_is_said_to_be_chosen_on_the_test_part(n_rows):
+    rows = [*ROWS[:n_rows], "BaselineOnly"]
+    data = {"synthetic": {"n_users": 40, "n_items": 30, "n_ratings": 500}}
+    run = harness.run(START | {"dataset": data, "algorithms": rows}, results=None)
+    notes = [str(note) for note in run.info.notes]
+    several = n_rows == 3
+    assert any("3 settings of it are rows" in note for note in notes) is several
+    assert ("if the best of d1, d5 and d25 is reported" in checklist(run.info)) is several
+    evidence = " ".join(harness.best(run, algorithm=None).evidence)
+    is_setting = harness.best(run).row.algorithm != "BaselineOnly"
+    assert ("Chosen among 3 settings of ItemMean" in evidence) is (several and is_setting)
+    named = " ".join(harness.best(run, algorithm="d1").evidence)
+    assert "Chosen among" not in named
+
+
+def test_of_rows_with_a_search_nothing_is_said():
+    rows = [{"name": "ItemMean", "label": f"s{n}", "search": {"damping": [n, 9]}} for n in (1, 2)]
+    data = {"synthetic": {"n_users": 40, "n_items": 30, "n_ratings": 500}}
+    run = harness.run(START | {"dataset": data, "algorithms": rows}, results=None)
+    assert not any("settings of it" in str(note) for note in run.info.notes)
