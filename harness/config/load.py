@@ -22,9 +22,15 @@ from ruamel.yaml.nodes import Node, ScalarNode, SequenceNode
 
 from harness import plugins
 from harness.algorithms import depends, own, registry
-from harness.config.experiment import GIVEN, AlgorithmConfig, AlgorithmSection, Experiment
-from harness.datasets.section import is_ratings_file
-from harness.errors import ConfigError, Fault, PluginError, reason_of, suggestion
+from harness.config.experiment import (
+    GIVEN,
+    AlgorithmConfig,
+    AlgorithmSection,
+    Experiment,
+    name_of_given,
+)
+from harness.datasets.section import OF_LOADED, DatasetSection, is_ratings_file
+from harness.errors import ConfigError, Fault, PluginError, counted, reason_of, suggestion
 from harness.files import placed, read_regular
 from harness.sections import (
     PATHS,
@@ -105,6 +111,7 @@ def load(
     *,
     overrides: Iterable[str] = (),
     folder: Path | None = None,
+    with_ratings: bool = False,
 ) -> tuple[Experiment, Document]:
     """Read and validate a config, and return where it came from too; raise all its faults at once.
 
@@ -130,10 +137,44 @@ def load(
         document.data.setdefault("name", name)
         for override in listed(overrides):
             _override(document, override)
-        return _checked(document), document
+        if with_ratings:
+            _stand_in(document)
+        return _checked(document, with_ratings=with_ratings), document
     except RecursionError:
         source = str(config) if isinstance(config, str | Path) else "config"
         raise _refusal(source, "nested too deeply; flatten it") from None
+
+
+def _stand_in(document: Document) -> None:
+    """Put loaded ratings in the place of the data set that a config names; its options hold.
+
+    A mapping that says where ratings are, or how a file is written, is refused by its keys.
+    """
+    written = document.data.get("dataset")
+    one = isinstance(written, list) and len(written) == 1
+    entry = written[0] if one else written  # type: ignore[index]
+    where = ("dataset", 0) if one else ("dataset",)
+    if isinstance(entry, list):
+        message = f"found {counted(len(entry), 'data set')}; `ratings` are one: leave this out"
+        raise ConfigError(document.source, [document.fault(where, message)])
+    options: dict[str, object] = {}
+    if isinstance(entry, dict):
+        options = {key: value for key, value in entry.items() if key != "path"}
+        if name_of_given(entry) is None:
+            options = dict(entry)
+    faults = []
+    for key, value in [*options.items()]:
+        field = DatasetSection.model_fields.get(key)
+        if key in OF_LOADED or field is None:
+            continue
+        del options[key]
+        if value != field.default:
+            message = f"found {brief(value)}; `ratings` from Python have none: leave one out"
+            faults.append(document.fault((*where, key), message))
+    if faults:
+        raise ConfigError(document.source, faults)
+    section = {"path": f"{GIVEN}ratings", **options}
+    document.data["dataset"] = [section] if one else section
 
 
 def listed(overrides: Iterable[str]) -> list[str]:
@@ -375,17 +416,16 @@ def _with_value(
     return target
 
 
-def _checked(document: Document) -> Experiment:
+def _checked(document: Document, *, with_ratings: bool = False) -> Experiment:
     """Return the experiment of a document without faults."""
     data = document.data
     if unprintable := list(_unprintable(document, data)):
         raise ConfigError(document.source, unprintable)
     faults: set[Fault] = set()
-    named = data.get("dataset")
-    given = named[0] if isinstance(named, list) and named else named
-    if isinstance(given, str) and given.startswith(GIVEN):  # the record of a run without its data
+    given = name_of_given(data.get("dataset"))
+    if given is not None and not with_ratings:  # the record of a run without its data
         data["dataset"] = "bundled"
-        found = f"the ratings ({given.removeprefix(GIVEN)}) were given from Python"
+        found = f"the ratings ({given}) were given from Python"
         advice = "give them again there as ratings=..., or name a file in their place"
         faults.add(Fault(0, "dataset", f"{found}; {advice}"))
     if unusable := list(_plugin_faults(document)):  # whose names nothing else would know

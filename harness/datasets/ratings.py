@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from harness.datasets.layout import RATINGS, find_columns
 from harness.datasets.section import (
+    OF_LOADED,
     DatasetName,
     DatasetSection,
     FeaturesSection,
@@ -261,6 +262,7 @@ class Ratings:
         rating: str | None = None,
         timestamp: str | None = None,
         name: str = "frame",
+        decimal: str = "",
         **policies: Unpack[Policies],
     ) -> Ratings:
         """Make ratings from a pandas DataFrame.
@@ -270,6 +272,8 @@ class Ratings:
         frame : DataFrame
         user, item, rating, timestamp : str, optional
             Names of the columns; found by their usual names when left out.
+        decimal : str
+            The decimal mark of ratings that are text: ``","`` for 4,5.
         name, **policies
             See `from_columns`.
 
@@ -278,13 +282,9 @@ class Ratings:
         DataError
             If a column is missing, or as in `from_columns`.
         """
-        from harness.datasets.conversion import convert
-
-        given = {"user": user, "item": item, "rating": rating, "timestamp": timestamp}
-        named = {role: column for role, column in given.items() if column is not None}
-        found = find_columns([str(column) for column in frame.columns], named, name)
-        columns = {role: frame.iloc[:, position] for role, position in found.items()}
-        return cls.from_table(convert(columns, RATINGS.kinds, name), name, **policies)
+        roles = {"user": user, "item": item, "rating": rating, "timestamp": timestamp}
+        named = {role: column for role, column in roles.items() if column is not None}
+        return _of_frame(frame, named, name, decimal, policies)
 
     @classmethod
     def from_surprise(
@@ -343,6 +343,74 @@ class Ratings:
                 )
             ]
         return dataset
+
+
+def _of_frame(
+    frame: pd.DataFrame,
+    named: Mapping[str, str | int | None],
+    name: str,
+    decimal: str,
+    policies: Policies,
+) -> Ratings:
+    """Make ratings from a frame, with columns by role as in the ``dataset`` part of a config."""
+    from harness.datasets.conversion import convert
+
+    positions = find_columns([str(column) for column in frame.columns], named, name)
+    columns = {role: frame.iloc[:, position] for role, position in positions.items()}
+    table = convert(columns, RATINGS.kinds, name, decimal=decimal)
+    return Ratings.from_table(table, name, **policies)
+
+
+def load_under(source: Any, section: DatasetSection, base: Path | None = None) -> Ratings:
+    """Return loaded data under the options of a config's ``dataset`` part, as those of a file.
+
+    Options that the section does not set leave the data as `load` gives them; those of
+    `harness.datasets.section.OF_LOADED` are used.
+    """
+    chosen = section.model_dump(include={*OF_LOADED}, exclude_defaults=True)
+    users, items = section.users, section.items
+    if not chosen.keys() - {"users", "items"}:
+        return load(source, users=users, items=items, base=base)
+    policies: Policies = {key: chosen[key] for key in chosen.keys() & Policies.__annotations__}  # type: ignore[assignment]
+    named = section.columns.model_dump(exclude_unset=True) if section.columns else {}
+    named = {role: at for role, at in named.items() if at is not None or role == "timestamp"}
+    decimal = section.decimal if "decimal" in chosen else ""
+    if isinstance(source, Ratings):
+        if "scale" not in policies:
+            policies = {"out_of_scale": "keep", **policies, "scale": source.scale}
+        ratings = _of_frame(source.to_frame(), named, source.name, decimal, policies)
+        ratings = replace(
+            ratings,
+            licence=source.licence,
+            citation=source.citation,
+            notes=(*source.notes, *ratings.notes),
+            user_features=_aligned(source.user_features, ratings.user_ids),
+            item_features=_aligned(source.item_features, ratings.item_ids),
+        )
+    elif hasattr(source, "raw_ratings") or hasattr(source, "folds_files"):
+        if named or decimal:
+            key = "columns" if named else "decimal"
+            raise DataError(
+                f"dataset.{key}: a surprise.Dataset has columns and numbers of its own; leave "
+                f"`{key}` out"
+            )
+        ratings = Ratings.from_surprise(source, **policies)
+    elif hasattr(source, "columns") and hasattr(source, "iloc"):
+        ratings = _of_frame(source, named, "frame", decimal, policies)
+    else:
+        raise _no_ratings(source)
+    return load(ratings, users=users, items=items, base=base)
+
+
+def _aligned(features: pd.DataFrame | None, ids: NDArray[np.object_]) -> pd.DataFrame | None:
+    return None if features is None else features.reindex(ids)
+
+
+def _no_ratings(source: object) -> DataError:
+    return DataError(
+        f"dataset: {repr(source)[:60]} is not ratings; give the name of a data set, a path, "
+        "the dataset part of a config, a DataFrame, a surprise.Dataset or Ratings"
+    )
 
 
 def load(
@@ -427,10 +495,7 @@ def _section(source: object) -> DatasetSection:
     if isinstance(source, Path):
         source = {"path": str(source)}
     if not isinstance(source, str | Mapping):
-        raise DataError(
-            f"dataset: {repr(source)[:60]} is not ratings; give the name of a data set, a path, "
-            "the dataset part of a config, a DataFrame, a surprise.Dataset or Ratings"
-        )
+        raise _no_ratings(source)
     try:
         return validated(DatasetSection, source, "dataset")
     except DataError:

@@ -396,6 +396,21 @@ class SyntheticSection(Section):
         return step
 
 
+OF_LOADED = (
+    "columns",
+    "decimal",
+    "scale",
+    "duplicates",
+    "missing",
+    "unreadable",
+    "out_of_scale",
+    "users",
+    "items",
+)
+"""Keys of a `DatasetSection` that hold for loaded data too; others say where ratings are, or how a
+file is written."""
+
+
 class DatasetSection(_File):
     """Where the ratings come from; a plain string is a name or, with an ending, a path."""
 

@@ -18,7 +18,7 @@ import pandas as pd
 
 from harness.algorithms.trainset import Bools, Codes, Floats
 from harness.candidates import Candidates, CandidatesSection, Catalogue
-from harness.config.experiment import GIVEN, NAME
+from harness.config.experiment import NAME, name_of_given
 from harness.errors import ResultsError, SplitError, counted
 from harness.experiment.cell import Scorer
 from harness.experiment.evaluate import scored, users_of
@@ -95,7 +95,7 @@ def against(run: Run, files: Sequence[Path], label: str) -> Run:
     `files` are one for each fold, in the order of the index; estimates are never clipped.
     """
     info = run.info
-    if run.folder is None or str(info.config["dataset"][0]).startswith(GIVEN):
+    if run.folder is None or name_of_given(info.config["dataset"]) is not None:
         raise ResultsError(
             f"{run.name}: its ratings came from Python, so its test ratings cannot be read again; "
             "run it from a config"

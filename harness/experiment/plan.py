@@ -19,7 +19,7 @@ from harness.algorithms import registry
 from harness.algorithms.trainset import ColumnTrainset
 from harness.candidates import Candidates, Sampled
 from harness.config.experiment import Experiment
-from harness.config.load import Document, listed, load, repeated
+from harness.config.load import Document, load, repeated
 from harness.datasets import Ratings
 from harness.errors import ConfigError, DataError, MetricError, SplitError
 from harness.experiment.code import Code
@@ -80,14 +80,19 @@ class Plan:
         config: str | Path | Mapping[str, object] | Experiment,
         *,
         overrides: Iterable[str] = (),
-        ratings: Ratings | None = None,
+        ratings: Any = None,
         progress: Callable[[int, int], object] | None = None,
         folder: Path | None = None,
     ) -> Plan:
-        """Read and check a config, or raise a ConfigError; no data are loaded yet."""
+        """Read and check a config, or raise a ConfigError; no data are read yet.
+
+        `ratings` are loaded data, to which the options of the config's data set apply.
+        """
+        experiment, document = load(
+            config, overrides=overrides, folder=folder, with_ratings=ratings is not None
+        )
         if ratings is not None:
-            overrides = [*listed(overrides), "dataset=bundled"]
-        experiment, document = load(config, overrides=overrides, folder=folder)
+            ratings = datasets.load_under(ratings, experiment.dataset[0], document.folder)
         return cls(experiment, document, ratings, progress)
 
     @cached_property

@@ -12,7 +12,7 @@ from harness import seeds
 from harness.algorithms import models, numerical_faults, registry, surprise
 from harness.algorithms.trainset import ColumnTrainset
 from harness.config.experiment import GIVEN, Experiment, headline_of
-from harness.datasets import load
+from harness.datasets.section import OF_LOADED
 from harness.errors import AlgorithmError, ConfigError, DataError, Fault, suggestion
 from harness.execution.events import CellFinished, RunPlanned, Stage, Watch
 from harness.execution.pool import Pool
@@ -52,7 +52,8 @@ def run(
     results : path or None
         Folder in which the run gets a folder of its own; None writes nothing.
     ratings : Ratings, DataFrame or surprise.Dataset, optional
-        Loaded data, in place of the config's data set.
+        Loaded data, in place of the config's data set. Options of ``dataset`` hold for them, as
+        ``scale`` and ``duplicates``; keys that say where or how a file is written are refused.
     overrides : iterable of str
         ``key.path=value`` each.
     workers : int, optional
@@ -102,7 +103,7 @@ def run(
     plan = Plan.from_config(
         config,
         overrides=overrides,
-        ratings=None if ratings is None else load(ratings),
+        ratings=ratings,
         progress=lambda done, total: watch(Stage("", "loading", done, total)),
     )
     if results is not None:
@@ -177,7 +178,9 @@ def _record(plan: Plan, evaluation: Evaluation, watch: Watch) -> dict[str, objec
         for section, written in zip(experiment.split, config["split"], strict=True):
             written["validation"] = experiment.tuning.validation_of(section).model_dump(mode="json")
     if plan.given is not None:
-        config["dataset"] = [GIVEN + plan.given.name]
+        stated = experiment.dataset[0].model_dump(mode="json", exclude_defaults=True)
+        name = GIVEN + plan.given.name
+        config["dataset"] = [{**stated, "path": name} if stated.keys() - {"path"} else name]
     source = Path(plan.document.recorded or plan.document.source)
     file = source.name if source.is_absolute() else source.as_posix()
     return {
@@ -281,6 +284,8 @@ def fit_row(
         names = {each.name: each.fingerprint for each in source.info.datasets}
         config, expected, algorithm = dict(found.config), names[found.row.dataset], None
         folder, data = found.folder, config["dataset"]
+        if ratings is not None and isinstance(data, dict):  # which have to be those of the run
+            config["dataset"] = {key: data[key] for key in OF_LOADED if key in data}
         path = Path(data.get("path", "")) if isinstance(data, dict) else Path()
         if ratings is None and not placed(path, folder).exists():
             raise DataError(
@@ -296,7 +301,7 @@ def fit_row(
         config,
         # Without a name the rows that are written count, not those that are added to them.
         overrides=("baselines=false", "statistics=null") if algorithm is None else (),
-        ratings=None if ratings is None else load(ratings),
+        ratings=ratings,
         progress=lambda done, total: progress("loading", done, total),
         folder=folder,
     )

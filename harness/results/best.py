@@ -15,7 +15,7 @@ import numpy as np
 from ruamel.yaml import YAML
 
 from harness import metrics
-from harness.config.experiment import GIVEN, headline_of, settings_of_one
+from harness.config.experiment import headline_of, name_of_given, settings_of_one
 from harness.errors import ResultsError, counted, suggestion
 from harness.files import placed
 from harness.lazy import pd
@@ -169,7 +169,7 @@ def best(
     config |= {key: written[key] for key in kept if key in written}
     for key in GROUP:
         config[key] = info.section(key, row[key]).stated({"validation"})
-    if info.config["dataset"] and str(info.config["dataset"][0]).startswith(GIVEN):
+    if name_of_given(info.config["dataset"]) is not None:
         config["dataset"] = info.config["dataset"][0]
     config |= {
         "algorithms": [chosen.stated({"search"}) | {"params": params}],

@@ -23,7 +23,7 @@ from pydantic import (
 from pydantic_core import from_json
 
 from harness import metrics
-from harness.config.experiment import GIVEN, NAME, Claim, Experiment, headline_of
+from harness.config.experiment import NAME, Claim, Experiment, headline_of, name_of_given
 from harness.errors import MetricError, ResultsError, counted
 from harness.files import report_os_error
 from harness.results.description import DataDescription
@@ -372,12 +372,12 @@ class SplitInfo(Record):
 
 def _is_from_python(config: dict[str, Any]) -> bool:
     """Return whether the data set of a config is data from a session, which no file can name."""
-    names = config.get("dataset")
-    return isinstance(names, list) and len(names) == 1 and str(names[0]).startswith(GIVEN)
+    return name_of_given(config.get("dataset")) is not None
 
 
 def _experiment(config: dict[str, Any]) -> Experiment:
-    given = {"dataset": ["bundled"]} if _is_from_python(config) else {}
+    named = config["dataset"][0] if _is_from_python(config) else None
+    given = {"dataset": ["bundled"]} if isinstance(named, str) else {}
     return Experiment.model_validate(config | given)
 
 

@@ -179,13 +179,14 @@ def test_a_fit_that_divides_by_zero_or_diverges_says_which(write_module):
     users, items = np.divmod(np.arange(240), 20)
     equal = harness.Ratings.from_columns(users, items, np.full(240, 3.0))
     algorithms = [{"name": name, "params": params} for name, params in rows.items()]
-    found = harness.run(SMALL | {"algorithms": algorithms}, ratings=equal, results=None).table
+    config = SMALL | {"dataset": "bundled", "algorithms": algorithms}
+    found = harness.run(config, ratings=equal, results=None).table
     zero = "division by zero, as where all ratings are equal (standard deviation 0); use other"
     wanted = ["numbers, perhaps from a " + zero, "KNNBasic: " + zero, "lower the learning rate"]
     for error, part in zip(found["error"], [*wanted, "(own_zero.py:3)"], strict=True):
         assert part in error
     with pytest.raises(AlgorithmError, match="KNNBasic: division by zero"):
-        harness.fit_row(SMALL | {"algorithms": algorithms}, "KNNBasic", ratings=equal)
+        harness.fit_row(config, "KNNBasic", ratings=equal)
 
 
 def test_data_at_hand_can_be_run():

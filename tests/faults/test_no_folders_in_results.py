@@ -26,7 +26,7 @@ def test_notes_of_the_data_and_errors_of_cells_name_no_folder(bench, small):
     (bench.cache / "cells").mkdir(parents=True)
     for number in range(256):  # in the place of the folder of every cell
         (bench.cache / "cells" / f"{number:02x}").touch()
-    done = harness.run(small, ratings=noted)
+    done = harness.run(small | {"dataset": "bundled"}, ratings=noted)
     assert done.failed[0].error.startswith("(cache)/cells/")
     (note,) = done.info.datasets[0]["notes"]
     assert note.values == {"reason": "(cache)/datasets/x.zip: no"}
