@@ -126,4 +126,4 @@ class Setting:
     def stored(self) -> dict[str, tuple[int, int]]:
         """Return the finished cells on disk: by key, what changes when a file is written again."""
         status = {path.stem: path.stat() for path in self.cache.glob("cells/??/*.cell")}
-        return {key: (each.st_ino, each.st_mtime_ns) for key, each in status.items()}
+        return {key: (file.st_ino, file.st_mtime_ns) for key, file in status.items()}

@@ -42,6 +42,8 @@ baselines: false
 statistics: {resamples: 200}
 """
 N_WORKERS = 3
+MOST_KILLS = 4
+"""In one run: with more, the machine decides how many runs come to their end."""
 LONGEST_RUN = 300.0
 """Seconds after which a run that has not ended is a fault."""
 
@@ -117,8 +119,9 @@ class Disturbance:
         """Start a run and disturb it; return whether it ended by itself."""
         self.proof.add("resumed", self.is_resumed)
         process = self.setting.start()
-        begun, victim = time.monotonic(), ""
-        while victim != "driver" and self.moment_comes(process, begun):
+        n_kills, begun, victim = self.rng.randint(1, MOST_KILLS), time.monotonic(), ""
+        while n_kills and victim != "driver" and self.moment_comes(process, begun):
+            n_kills -= 1
             victim = "driver" if self.rng.random() < 0.25 else "worker"
             self.proof.add("done")
             self.proof.add(victim)

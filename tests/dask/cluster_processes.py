@@ -25,12 +25,12 @@ IMPATIENT = {
 TIMES = ["fit_seconds", "score_seconds", "metric_seconds", "search_seconds", "peak_mb"]
 
 
-def wait_until(true, what, patience=PATIENCE):
+def wait_until(true, event, patience=PATIENCE):
     """Wait for something, and fail by name when it does not come."""
     end = time.monotonic() + patience
     while not true():
         if time.monotonic() > end:
-            pytest.fail(f"{what}: not within {patience:.0f} s")
+            pytest.fail(f"{event}: not within {patience:.0f} s")
         time.sleep(0.05)
 
 
@@ -160,13 +160,13 @@ class Running:
 
     def __init__(self, config, folder=None):
         self.heard = []
-        self.done = self.error = None
+        self.ended = self.error = None
         self.thread = threading.Thread(target=self._run, args=(config, folder), daemon=True)
         self.thread.start()
 
     def _run(self, config, folder):
         try:
-            self.done = run(config, results=folder, watch=self.heard.append)
+            self.ended = run(config, results=folder, watch=self.heard.append)
         except BaseException as error:
             self.error = error
 
@@ -188,4 +188,4 @@ class Running:
         assert not self.thread.is_alive(), "the run goes on"
         if self.error is not None:
             raise self.error
-        return self.done
+        return self.ended

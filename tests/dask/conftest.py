@@ -25,22 +25,22 @@ def _own_cache(_dask, tmp_path, monkeypatch):
 @pytest.fixture
 def cluster(_dask, tmp_path):
     """A cluster without anything in it yet."""
-    made = Cluster(tmp_path / "cluster")
-    yield made
-    made.stop()
+    cluster = Cluster(tmp_path / "cluster")
+    yield cluster
+    cluster.stop()
 
 
 @pytest.fixture(scope="module")
 def pair(_dask, tmp_path_factory):
     """A scheduler with two workers of one thread each, for tests that leave them alive."""
-    made = Cluster(tmp_path_factory.mktemp("pair"))
+    cluster = Cluster(tmp_path_factory.mktemp("pair"))
     try:
-        made.start_scheduler()
+        cluster.start_scheduler()
         for _ in range(2):
-            made.start_worker()
-        yield made
+            cluster.start_worker()
+        yield cluster
     finally:
-        made.stop()
+        cluster.stop()
 
 
 @pytest.fixture

@@ -25,7 +25,8 @@ from cluster_processes import (
 from ruamel.yaml import YAML
 
 from harness.errors import ClusterError
-from harness.execution.events import CellFinished, RunPlanned
+from harness.execution.dask import Cluster
+from harness.execution.events import CellFinished, Note, RunPlanned
 from harness.experiment import run
 
 pytestmark = [
@@ -39,11 +40,11 @@ pytestmark = [
 def is_as_here(tmp_path, monkeypatch):
     """Return a check that a finished run has the table of the same run in this process."""
 
-    def check(done, **config):
+    def check(ended, **config):
         monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "another-driver"))
         here = run(config_here(**config), results=tmp_path / "here")
-        assert not done.failed
-        assert table_text(done) == table_text(here)
+        assert not ended.failed
+        assert table_text(ended) == table_text(here)
 
     return check
 
@@ -51,9 +52,9 @@ def is_as_here(tmp_path, monkeypatch):
 def planned(config, folder=None):
     """Run again; return the run, and the cells that it found."""
     heard = []
-    done = run(config, results=folder, watch=heard.append)
+    ended = run(config, results=folder, watch=heard.append)
     (event,) = [event for event in heard if isinstance(event, RunPlanned)]
-    return done, event.n_found
+    return ended, event.n_found
 
 
 @pytest.mark.parametrize("how", ["killed", "silent"])
@@ -72,10 +73,10 @@ def test_cells_of_a_lost_worker_are_computed_elsewhere(cluster, pace, tmp_path, 
     else:
         os.killpg(doomed.pid, signal.SIGSTOP)
     (pace / "go").touch()
-    done = running.end()
+    ended = running.end()
     begun = Counter(cell_of(mark) for mark in marks(pace))
     assert begun[interrupted] > 1, "no cell was interrupted: the test has tested nothing"
-    is_as_here(done, **config)
+    is_as_here(ended, **config)
 
 
 def test_a_worker_that_joins_late_takes_cells_that_wait(cluster, pace, tmp_path):
@@ -121,9 +122,28 @@ def test_a_worker_that_is_lost_in_a_search_or_after_it_is_not_waited_for(
 
     config = {"algorithms": rows, "tuning": tuning}
     there = config_on(cluster.file, **config, execution={"workers": 2})
-    done = run(there, results=tmp_path / "there", watch=watch)
+    ended = run(there, results=tmp_path / "there", watch=watch)
     assert not lost, "no worker was lost: the test has tested nothing"
-    is_as_here(done, **config)
+    is_as_here(ended, **config)
+
+
+def test_a_worker_that_is_lost_while_it_joins_is_not_counted(cluster, monkeypatch, is_as_here):
+    cluster.start_scheduler()
+    lost = [cluster.start_worker("--no-nanny")]
+    cluster.start_worker()
+    wait_until(lambda: cluster.n_joined() == 2, "the workers")
+    ask = Cluster._versions_at
+
+    async def ask_late(self, address):
+        if lost:
+            cluster.end(lost.pop())
+        return await ask(self, address)
+
+    monkeypatch.setattr(Cluster, "_versions_at", ask_late)
+    heard = []
+    ended = run(config_on(cluster.file), results=cluster.folder / "there", watch=heard.append)
+    assert any(isinstance(event, Note) and "1 worker, 1 cell" in event.message for event in heard)
+    is_as_here(ended)
 
 
 def test_waits_for_workers_have_an_end(cluster, pace):
@@ -173,9 +193,9 @@ def test_a_lost_scheduler_loses_nothing_that_had_finished(cluster, pace, tmp_pat
     (pace / "go").touch()
     cluster.start_scheduler()
     cluster.start_worker()
-    done, n_found = planned(config_on(cluster.file, **config), tmp_path / "there")
+    ended, n_found = planned(config_on(cluster.file, **config), tmp_path / "there")
     assert n_found == n_finished
-    is_as_here(done, **config)
+    is_as_here(ended, **config)
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
@@ -211,16 +231,16 @@ def test_a_lost_driver_loses_nothing_that_had_finished_and_leaves_nobody_at_work
     at_work = int(mark.rpartition("-")[2])
     wait_until(lambda: not psutil.pid_exists(at_work), "the end of what nobody waits for", 20)
     (pace / "go").touch()
-    done, n_found = planned(config)
+    ended, n_found = planned(config)
     assert n_found >= n_stored
-    assert not done.failed
+    assert not ended.failed
 
 
 def test_a_cell_that_kills_its_process_or_takes_too_long_is_a_row_that_says_so(pair, pace):
     rows = ["SVD", "cluster_algorithms:Mortal", *paced(1, pace)]
     more = {"algorithms": rows, "split": {"kind": "holdout"}, "execution": {"time_limit": 2.5}}
-    done = run(config_on(pair.file, **more), results=None)
-    errors = {cell["algorithm"]: cell["error"] for cell in done.failed}
+    ended = run(config_on(pair.file, **more), results=None)
+    errors = {cell["algorithm"]: cell["error"] for cell in ended.failed}
     assert len(errors) == 2
     assert "the worker process ended by itself (exit code 7)" in errors[rows[1]]
     assert "stopped at the time limit of 2.5 s" in errors["paced 0"]
@@ -259,10 +279,10 @@ def reason_to_skip():
     if os.geteuid() != 0:
         return "needs root"
     name = f"hprobe{os.getpid()}"
-    made = subprocess.run(["ip", "netns", "add", name], capture_output=True, check=False)
-    if made.returncode == 0:
+    attempt = subprocess.run(["ip", "netns", "add", name], capture_output=True, check=False)
+    if attempt.returncode == 0:
         subprocess.run(["ip", "netns", "del", name], check=True)
-    return made.stderr.decode().strip()
+    return attempt.stderr.decode().strip()
 
 
 @pytest.fixture

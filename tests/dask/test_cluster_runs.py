@@ -40,7 +40,7 @@ def run_both(pair, tmp_path, monkeypatch):
         here = run(config_here(**more), results=tmp_path / "here", ratings=ratings)
         assert not here.failed
         assert table_text(there) == table_text(here)
-        one, other = (pd.read_parquet(each.folder / "users.parquet") for each in (there, here))
+        one, other = (pd.read_parquet(run.folder / "users.parquet") for run in (there, here))
         pd.testing.assert_frame_equal(one, other)
 
     return both
@@ -57,9 +57,9 @@ def test_data_given_from_python_with_numbers_as_ids_travel(run_both):
 
 def test_filters_searches_and_saved_splits_travel(run_both, tmp_path):
     data = {"synthetic": {"n_users": 60, "n_items": 50, "n_ratings": 900}}
-    whole, _ = splits.filter([], datasets.load(data), 0)
+    ratings, _ = splits.filter([], datasets.load(data), 0)
     saved = tmp_path / "saved.split"
-    splits.save(splits.make(Holdout(), whole, seed=5), saved)
+    splits.save(splits.make(Holdout(), ratings, seed=5), saved)
     run_both(
         split=[
             {"kind": "file", "path": str(saved)},
@@ -75,7 +75,7 @@ def test_watchers_hear_of_workers_and_of_every_cell(pair):
     heard = []
     run(config_on(pair.file, seed=3), results=None, watch=heard.append, workers=2)
     note = r"dask: 2 workers, 2 cells at a time; dashboard http://127\.0\.0\.1:\d+/status"
-    assert any(re.fullmatch(note, each.message) for each in heard if isinstance(each, Note))
+    assert any(re.fullmatch(note, event.message) for event in heard if isinstance(event, Note))
     ended, begun = (
         {event.cell for event in heard if isinstance(event, kind)}
         for kind in (CellFinished, CellStarted)
@@ -97,18 +97,18 @@ def test_threads_of_a_worker_are_cells_at_a_time_and_each_cell_has_its_own(
     data = {"synthetic": {"n_users": 20, "n_items": 20, "n_ratings": 100, "scale": [3.0, 5.0]}}
     more = {"algorithms": ["cluster_algorithms:Threads"], "metrics": ["mae"], "clip": False}
     running = Running(config_on(cluster.file, dataset=data, **more))
-    done = running.end()
+    ended = running.end()
     assert running.said(f"1 worker, {n_cells} cell{'s' * (n_cells > 1)} at a time")()
-    assert not done.failed
+    assert not ended.failed
     # Every estimate is the number of threads, so the error is the mean rating less that number.
     mean = datasets.load(data).ratings.mean()
-    assert done.table["mae"].item() == pytest.approx(mean - n_threads, abs=0.02)
+    assert ended.table["mae"].item() == pytest.approx(mean - n_threads, abs=0.02)
 
 
 def test_an_address_where_no_scheduler_listens_is_an_error_within_ten_seconds():
     with socket.socket() as silent, socket.socket() as free, socket.socket() as ssh:
-        for each in (silent, free, ssh):
-            each.bind(("127.0.0.1", 0))
+        for listener in (silent, free, ssh):
+            listener.bind(("127.0.0.1", 0))
         silent.listen()
         ssh.listen()
 
@@ -119,12 +119,12 @@ def test_an_address_where_no_scheduler_listens_is_an_error_within_ten_seconds():
 
         threading.Thread(target=greet).start()
         no_scheduler, free_port, other = (
-            f"127.0.0.1:{each.getsockname()[1]}" for each in (silent, free, ssh)
+            f"127.0.0.1:{listener.getsockname()[1]}" for listener in (silent, free, ssh)
         )
         free.close()
         begun = time.monotonic()
         addresses = [f"tcp://{free_port}", no_scheduler, other, "tcp://nowhere.invalid:8786"]
-        runs = {each: Running(config_on(each)) for each in [*addresses, "http://x:1"]}
+        runs = {address: Running(config_on(address)) for address in [*addresses, "http://x:1"]}
         for address, running in runs.items():
             message = rf"no Dask scheduler answers at {address}.*start one with `dask scheduler`"
             with pytest.raises(ClusterError, match=message):

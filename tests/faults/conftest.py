@@ -178,19 +178,19 @@ class Bench:
     @staticmethod
     def numbers(run: harness.Run) -> tuple[Any, str]:
         """Return everything of a run that is not measured."""
-        kept = {"algorithm", "params", "n_users", "scores"}
-        return [cell.model_dump(include=kept) for cell in run.info.cells], run.users.to_csv()
+        fields = {"algorithm", "params", "n_users", "scores"}
+        return [cell.model_dump(include=fields) for cell in run.info.cells], run.users.to_csv()
 
 
 @pytest.fixture
 def bench(tmp_path, monkeypatch, cli):
-    made = Bench(tmp_path, cli)
-    monkeypatch.setenv("HARNESS_CACHE", str(made.cache))
-    monkeypatch.setenv("FITS", str(made.fits))
+    bench = Bench(tmp_path, cli)
+    monkeypatch.setenv("HARNESS_CACHE", str(bench.cache))
+    monkeypatch.setenv("FITS", str(bench.fits))
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.chdir(tmp_path)
-    yield made
-    made.end()
+    yield bench
+    bench.end()
     sys.modules.pop("misfits", None)
 
 

@@ -50,15 +50,15 @@ def misfits(names):
 
 def ends_in_order(bench, cell):
     """Return whether the events of a cell begin with its start and include its end."""
-    kinds = [type(each).__name__ for each in bench.events if getattr(each, "cell", None) == cell]
+    kinds = [type(event).__name__ for event in bench.events if getattr(event, "cell", None) == cell]
     return kinds[0] == "CellStarted" and "CellFinished" in kinds
 
 
 def test_every_death_is_a_row_that_says_why_and_the_others_end_well(bench, small):
     rows = ["BaselineOnly", *misfits(DEATHS), "ItemMean", "Random"]
     config = small | {"algorithms": rows, "execution": {"workers": 2}}
-    done = bench.run(config, results="results")
-    errors = {cell["algorithm"]: cell.error for cell in done.info["cells"]}
+    outcome = bench.run(config, results="results")
+    errors = {cell["algorithm"]: cell.error for cell in outcome.info["cells"]}
     for name, expected in DEATHS.items():
         assert expected in errors[name], name
         assert len(errors[name]) < 600
@@ -83,8 +83,8 @@ def _default_handler():
 @pytest.mark.usefixtures("_default_handler")
 def test_in_this_process_too_whatever_a_fit_raises_is_a_row(bench, small):
     names = [name for name in DEATHS if not name.startswith(("Killed", "Crashed", "Left", "Spins"))]
-    done = harness.run(small | {"algorithms": [*misfits(names), "ItemMean"]}, results=None)
-    *errors, last = [cell.error for cell in done.info["cells"]]
+    outcome = harness.run(small | {"algorithms": [*misfits(names), "ItemMean"]}, results=None)
+    *errors, last = [cell.error for cell in outcome.info["cells"]]
     for name, error in zip(names, errors, strict=True):
         assert DEATHS[name] in error, name
     assert last is None
@@ -100,9 +100,9 @@ def test_an_interrupt_that_own_code_swallows_ends_the_run_after_the_cell_is_kept
 @pytest.mark.parametrize("name", ["Hangs", "Spins"])
 def test_at_the_time_limit_a_fit_is_stopped_whatever_it_does(bench, small, name):
     config = small | {"algorithms": misfits([name]), "execution": {"time_limit": 0.5}}
-    done = bench.run(config, results=None)
+    outcome = bench.run(config, results=None)
     reason = "stopped at the time limit of 0.5 s; raise execution.time_limit"
-    assert reason in done.info["cells"][0]["error"]
+    assert reason in outcome.info["cells"][0]["error"]
     assert ends_in_order(bench, name)
     assert not workers_left()
 
@@ -111,11 +111,11 @@ def test_a_script_needs_no_main_guard(bench):
     (bench.folder / "script.py").write_text(
         "import harness\nprint(harness.run('small.yaml', workers=2, results=None).failed)\n"
     )
-    done = subprocess.run(
+    outcome = subprocess.run(
         [sys.executable, "script.py"], capture_output=True, text=True, timeout=120
     )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == "[]\n"
+    assert outcome.returncode == 0, outcome.stderr
+    assert outcome.stdout == "[]\n"
 
 
 def test_an_error_of_the_watcher_leaves_no_process_behind(bench, small):
@@ -172,8 +172,8 @@ def first_dies(bench, monkeypatch):
 )
 def test_a_worker_that_is_killed_while_it_starts_is_one_row(bench, small, first_dies, program):
     first_dies(program)
-    done = bench.run(small | {"execution": {"workers": 2}}, results=None)
-    (failed,) = done.failed
+    outcome = bench.run(small | {"execution": {"workers": 2}}, results=None)
+    (failed,) = outcome.failed
     assert failed["error"].startswith("the worker process was killed (SIGKILL) before it could beg")
     assert len(bench.cells()) == 3
     assert not workers_left()
@@ -191,9 +191,9 @@ def test_where_no_worker_can_begin_every_row_says_so(bench, small, monkeypatch, 
     if sys.platform != "linux" and start.startswith(LIMITED):
         pytest.skip("limits memory")
     monkeypatch.setattr("harness.execution.processes.START", start)
-    done = harness.run(small | {"execution": {"workers": 2}}, results=None)
-    assert len(done.failed) == 4
-    assert all("before it could begin" in cell["error"] for cell in done.failed)
+    outcome = harness.run(small | {"execution": {"workers": 2}}, results=None)
+    assert len(outcome.failed) == 4
+    assert all("before it could begin" in cell["error"] for cell in outcome.failed)
     assert not workers_left()
 
 
@@ -202,9 +202,9 @@ def test_where_no_process_can_be_started_every_row_says_so(bench, small, monkeyp
         raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
 
     monkeypatch.setattr("harness.execution.processes.subprocess.Popen", refuse)
-    done = harness.run(small | {"execution": {"workers": 2}}, results=None)
-    assert len(done.failed) == 4
-    assert all("Resource temporarily unavailable" in cell["error"] for cell in done.failed)
+    outcome = harness.run(small | {"execution": {"workers": 2}}, results=None)
+    assert len(outcome.failed) == 4
+    assert all("Resource temporarily unavailable" in cell["error"] for cell in outcome.failed)
 
 
 PATH, PLAN = pickle.dumps(sys.path), pickle.dumps({"a plan": list(range(1000))})
