@@ -163,6 +163,25 @@ def problem(plugin: Plugin) -> str:
     return ""
 
 
+def remember(kind: str, name: str, facts: dict[str, object]) -> None:
+    """Keep what the record of a run says of a plug-in, so that reading it imports no code."""
+    _RECORDED[kind, name] = facts
+
+
+def recorded(kind: str, name: str) -> dict[str, object] | None:
+    """Return what the record of a run says of a plug-in whose code this process has not used."""
+    return None if (kind, name) in _LOADED else _RECORDED.get((kind, name))
+
+
+def forget_records() -> None:
+    """Import plug-ins by their names again, as a config that is to be run asks for."""
+    _RECORDED.clear()
+
+
+_RECORDED: dict[tuple[str, str], dict[str, object]] = {}
+_LOADED: set[tuple[str, str]] = set()
+
+
 def refresh() -> None:
     """Forget what is installed, after a package came or went in a live process."""
     for lookup in (_builtin, _all_foreign, _scanned):
@@ -243,6 +262,7 @@ def _imported(plugin: Plugin) -> object:
             f"{where}: it is written for version {api!r} of the interface, and this is {API}; "
             f"install a version of {plugin.package} for {PACKAGE} {_version()}"
         )
+    _LOADED.add((plugin.kind, plugin.name))
     return value
 
 

@@ -149,6 +149,8 @@ class Kind(Section):
     """The group of `harness.plugins` that has the kinds."""
     family: ClassVar[str] = ""
     """What messages call the kinds."""
+    of_record: ClassVar[type[Kind] | None] = None
+    """What stands for a kind that a run recorded and whose code is not imported."""
 
     if TYPE_CHECKING:
         kind: str
@@ -204,6 +206,9 @@ class Kind(Section):
         kind = given.get("kind")
         if kind is None:
             raise PydanticCustomError("union_tag_not_found", "no kind")
+        facts = plugins.recorded(cls.plugin_kind, str(kind))
+        if facts is not None and cls.of_record is not None:
+            return cls.of_record.model_validate(given | {"facts": facts})
         try:
             plugin = plugins.find(cls.plugin_kind, str(kind))
             section = plugin.load()

@@ -88,6 +88,11 @@ def entry(name: str) -> type[Algorithm]:
     return named(canonical(name))
 
 
+def is_own(name: str) -> bool:
+    """Return whether an algorithm is code from elsewhere that runs in this process."""
+    return "/" not in name and not plugins.find("algorithms", canonical(name)).is_builtin
+
+
 def libraries() -> ModuleType:
     """Return the module of other libraries' models, which needs this one."""
     return import_module("harness.algorithms.libraries")

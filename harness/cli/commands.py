@@ -55,6 +55,11 @@ class Found(NamedTuple):
     is_flag=True,
     help="Take finished cells of a class of your own although not all of its code is in their key.",
 )
+@click.option(
+    "--trust",
+    is_flag=True,
+    help="Repeat the run of a folder although it names code, which is then imported and run.",
+)
 @click.option("--quiet", "-q", is_flag=True, help="Print only the tables.")
 def run(configs: tuple[str, ...], overrides: tuple[str, ...], quiet: bool, **settings: Any) -> int:
     """Run experiments and print their tables.
@@ -68,7 +73,7 @@ def run(configs: tuple[str, ...], overrides: tuple[str, ...], quiet: bool, **set
     # Every config is checked before the first is run.
     names: dict[str, str] = {}
     for config in configs:
-        loaded, document = load(config, overrides=overrides)
+        loaded, document = load(config, overrides=overrides, trust=settings["trust"])
         if loaded.name in names:
             message = (
                 f"{loaded.name!r} is also the name of {names[loaded.name]}, whose place "
@@ -112,12 +117,19 @@ def missing(info: RunInfo) -> Iterator[str]:
 @click.command()
 @options.configs
 @options.overrides
-def check(configs: tuple[str, ...], overrides: tuple[str, ...]) -> int:
+@click.option(
+    "--no-code",
+    is_flag=True,
+    help="List the files and modules that a config names, and import none of them.",
+)
+def check(configs: tuple[str, ...], overrides: tuple[str, ...], no_code: bool) -> int:
     """Show what a run would do and what would stop it.
 
     Reads and splits the data, counts cells and trials, estimates memory, and looks for missing
     packages. The exit code is 2 if there is a fault.
     """
+    if no_code:
+        return _list_code(configs)
     from harness.experiment.dry_run import dry_run
 
     n_faults = 0
@@ -143,6 +155,18 @@ def check(configs: tuple[str, ...], overrides: tuple[str, ...]) -> int:
                 say(line, err=err)
         n_faults += len(plan.faults)
     return 2 if n_faults else 0
+
+
+def _list_code(configs: Sequence[str]) -> int:
+    from harness.config.load import code_named, read
+
+    for config in configs:
+        names = sorted(code_named(read(Path(config)).data))
+        for name in names:
+            say(f"{plain(config)}: {plain(name)}")
+        if not names:
+            say(f"{plain(config)}: names no code of its own")
+    return 0
 
 
 @click.command()

@@ -30,7 +30,7 @@ from harness.config.experiment import (
     name_of_given,
 )
 from harness.datasets.section import OF_LOADED, DatasetSection, is_ratings_file
-from harness.errors import ConfigError, Fault, PluginError, counted, reason_of, suggestion
+from harness.errors import ConfigError, Fault, PluginError, counted, joined, reason_of, suggestion
 from harness.files import placed, read_regular
 from harness.sections import (
     PATHS,
@@ -112,6 +112,7 @@ def load(
     overrides: Iterable[str] = (),
     folder: Path | None = None,
     with_ratings: bool = False,
+    trust: bool = True,
 ) -> tuple[Experiment, Document]:
     """Read and validate a config, and return where it came from too; raise all its faults at once.
 
@@ -137,6 +138,11 @@ def load(
         document.data.setdefault("name", name)
         for override in listed(overrides):
             _override(document, override)
+        if document.recorded and not trust and (code := sorted(code_named(document.data))):
+            advice = "read that code first; `--trust` then imports and runs it"
+            raise _refusal(document.source, f"it names code, {joined(code)}; {advice}")
+        if trust or not document.recorded:
+            plugins.forget_records()
         if with_ratings:
             _stand_in(document)
         return _checked(document, with_ratings=with_ratings), document
@@ -481,7 +487,7 @@ def repeated(document: Document, key: str, first: int, second: int, how: str) ->
 def _plugin_faults(document: Document) -> Iterator[Fault]:
     """Import the files under `plugins`; let modules beside the config and here be found by name."""
     folder, files = document.folder or Path(), document.data.get("plugins")
-    if files or _names_a_module(document.data):
+    if code_named(document.data):
         folders = dict.fromkeys(str(place.resolve()) for place in (folder, Path()))
         sys.path += [place for place in folders if place not in sys.path]
     if not isinstance(files, list):
@@ -494,13 +500,22 @@ def _plugin_faults(document: Document) -> Iterator[Fault]:
                 yield document.fault(("plugins", position), str(error))
 
 
-def _names_a_module(value: object) -> bool:
-    """Return whether some value is a ``module:name``."""
+def code_named(data: Mapping[str, object]) -> set[str]:
+    """Return the files and the ``module:name`` that a config names, without importing them."""
+    files = data.get("plugins")
+    files = files if isinstance(files, list) else [files]
+    return {name for name in files if isinstance(name, str)} | set(_modules_named(data))
+
+
+def _modules_named(value: object) -> Iterator[str]:
     if isinstance(value, dict):
-        return any(map(_names_a_module, value.values()))
-    if isinstance(value, list | tuple):
-        return any(map(_names_a_module, value))
-    return isinstance(value, str) and bool(OWN.match(value))
+        for inner in value.values():
+            yield from _modules_named(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _modules_named(inner)
+    elif isinstance(value, str) and (match := OWN.match(value)):
+        yield match[0]
 
 
 def _algorithm_faults(document: Document) -> Iterator[Fault]:

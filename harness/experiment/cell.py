@@ -86,7 +86,7 @@ def compute(cell: Cell, plan: Plan, report: Report, workers: int = 1) -> CellRec
         )
     selected = plan.selected(cell)
     # Code from elsewhere may change what it is given, which must not reach another cell.
-    trainset = plan.trainset(split, shared=":" not in chosen.name)
+    trainset = plan.trainset(split, shared=not registry.is_own(chosen.name))
     refuse_what_cannot_fit(chosen.name, cell.params, trainset)
     model = registry.create(chosen.name, cell.params, cell.seed)
     if registry.entry(chosen.name).draws_in_order and chosen.params.get("random_state") is not None:

@@ -83,13 +83,18 @@ class Plan:
         ratings: Any = None,
         progress: Callable[[int, int], object] | None = None,
         folder: Path | None = None,
+        trust: bool = True,
     ) -> Plan:
         """Read and check a config, or raise a ConfigError; no data are read yet.
 
         `ratings` are loaded data, to which the options of the config's data set apply.
         """
         experiment, document = load(
-            config, overrides=overrides, folder=folder, with_ratings=ratings is not None
+            config,
+            overrides=overrides,
+            folder=folder,
+            with_ratings=ratings is not None,
+            trust=trust,
         )
         if ratings is not None:
             ratings = datasets.load_under(ratings, experiment.dataset[0], document.folder)
@@ -311,7 +316,7 @@ class Plan:
     def global_seed(self, cell: Cell) -> int | None:
         """Return what the global generators start from in a cell of a class of your own."""
         name = self.experiment.algorithms[cell.algorithm].name
-        return seeds.derive(cell.seed, "global", name, cell.fold) if ":" in name else None
+        return seeds.derive(cell.seed, "global", name, cell.fold) if registry.is_own(name) else None
 
     @cached_property
     def names(self) -> dict[str, list[str]]:

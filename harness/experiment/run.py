@@ -22,6 +22,7 @@ from harness.experiment.describe import describe_plan
 from harness.experiment.evaluate import Evaluation, evaluate
 from harness.experiment.notes import notes
 from harness.experiment.plan import Plan
+from harness.experiment.plugins_used import plugins_used
 from harness.experiment.tuning import Search, describe, space_of, tune
 from harness.files import placed
 from harness.notes import Note, by_weight
@@ -41,6 +42,7 @@ def run(
     workers: int | None = None,
     fresh: bool = False,
     trust_cache: bool = False,
+    trust: bool = False,
     watch: Watch = lambda event: None,
 ) -> Run:
     """Carry out an experiment.
@@ -64,6 +66,8 @@ def run(
     trust_cache : bool
         Take finished cells also where their key does not cover all code of a class of your own, as
         of a compiled extension; otherwise these are computed again, and a note says why.
+    trust : bool
+        Import the code that the record of a run names, where the config is the folder of a run.
     watch : callable
         Receives events, see `harness.execution.events`.
 
@@ -105,6 +109,7 @@ def run(
         overrides=overrides,
         ratings=ratings,
         progress=lambda done, total: watch(Stage("", "loading", done, total)),
+        trust=trust,
     )
     if results is not None:
         check_replaceable(Path(results) / plan.experiment.name)
@@ -207,6 +212,7 @@ def _record(plan: Plan, evaluation: Evaluation, watch: Watch) -> dict[str, objec
         "statistics": statistics,
         "spaces": {each.title: space_of(each) for each in experiment.algorithms if each.search},
         "packages": packages(),
+        "plugins": [*plugins_used(experiment)],
         "versions": versions() | registry.library_versions(e.name for e in experiment.algorithms),
         "machine": Machine.here(),
         "commit": commit(),

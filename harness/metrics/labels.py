@@ -30,9 +30,22 @@ _LABEL = re.compile(
 _VALUE = re.compile(r"(?P<word>[^\s()]+)\s*(?:\([^()]*\))?")
 
 
-@cache
 def definition(name: str) -> Definition:
-    """Return the declaration of a metric by its name, or raise a MetricError."""
+    """Return the declaration of a metric by its name, or raise a MetricError.
+
+    Of a metric that a run recorded and this process has not used, it is what the record says.
+    """
+    facts = plugins.recorded("metrics", name)
+    if facts is None:
+        return _declared(name)
+    try:
+        return Definition.from_facts(name, facts)
+    except (LookupError, TypeError, ValueError, AttributeError):
+        raise MetricError(f"{name!r}: the record does not say what this metric is") from None
+
+
+@cache
+def _declared(name: str) -> Definition:
     try:
         declared = plugins.find("metrics", name).load()
     except PluginError as error:
@@ -45,7 +58,7 @@ def definition(name: str) -> Definition:
 def spelled(name: str) -> str:
     """Return a metric's name as its plug-in spells it, or raise a MetricError with a suggestion."""
     names = plugins.builtin_names("metrics")
-    if name in names or ":" in name:
+    if name in names or ":" in name or plugins.recorded("metrics", name):
         return name
     names = plugins.names("metrics")
     if name in names:

@@ -17,12 +17,13 @@ from pydantic import (
     Discriminator,
     Field,
     Tag,
+    TypeAdapter,
     ValidationError,
     model_validator,
 )
 from pydantic_core import from_json
 
-from harness import metrics
+from harness import metrics, plugins
 from harness.config.experiment import NAME, Claim, Experiment, headline_of, name_of_given
 from harness.errors import MetricError, ResultsError, counted
 from harness.files import report_os_error
@@ -370,6 +371,17 @@ class SplitInfo(Record):
     """Share of test users, and of test ratings by their item, without a training rating."""
 
 
+class PluginUsed(Record):
+    """A plug-in that took part in a run and is not this package's own."""
+
+    kind: Word
+    name: Word
+    package: Word
+    version: Text
+    facts: Params = {}
+    """What readers need of a metric or a split, so that reading a run imports no code."""
+
+
 def _is_from_python(config: dict[str, Any]) -> bool:
     """Return whether the data set of a config is data from a session, which no file can name."""
     return name_of_given(config.get("dataset")) is not None
@@ -423,6 +435,8 @@ class RunInfo(Record):
         By label, the space that an algorithm was searched in, recommended ones written out.
     versions, machine, commit, config_file, started, seconds
         With what, where, from what and when the run was made.
+    plugins : list of PluginUsed
+        What is not this package's own, with package and version.
     packages : dict of str to str
         By package, the SHA-256 of the paths and hashes of its installed files.
     files : dict of str to str
@@ -450,6 +464,7 @@ class RunInfo(Record):
     spaces: dict[Word, SearchSpace] = {}
     versions: dict[str, Text]
     packages: dict[Word, Digest] = {}
+    plugins: Rows[PluginUsed] = []
     machine: Machine
     commit: Text | None
     config_file: Text | None
@@ -469,6 +484,15 @@ class RunInfo(Record):
             path = tuple(part for part in first["loc"] if part not in ("failed", "finished"))
             reason = first["msg"].removeprefix("Value error, ").splitlines()[0]
             raise ResultsError(f"{where}: {dotted(path) or 'the run'}: {reason}; {AGAIN}") from None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _remember_plugins(cls, given: object) -> object:
+        """Let labels and sections be read without the code that they name."""
+        written = given.get("plugins", []) if isinstance(given, dict) else []
+        for plugin in TypeAdapter(Rows[PluginUsed]).validate_python(written):
+            plugins.remember(plugin.kind, plugin.name, plugin.facts)
+        return given
 
     @cached_property
     def experiment(self) -> Experiment:

@@ -14,7 +14,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from harness import seeds
 from harness.datasets import Ratings
@@ -169,6 +169,53 @@ class FilterSection(Kind):
     def describe(self) -> str:
         """Return the short name that tables use."""
         return self.name.format(self)
+
+
+class RecordedSplit(SplitSection):
+    """A kind of split of a run that is only read: its name and its sentence, without its code."""
+
+    model_config = ConfigDict(extra="allow")
+
+    kind: str
+    facts: dict[str, str] = Field(exclude=True)
+
+    def splits(
+        self, ratings: Ratings, rows: Rows | None, seed: int, base: Path | None
+    ) -> list[Split]:
+        """Raise a SplitError."""
+        raise SplitError(
+            f"{self.kind}: its code was not imported, since a run that names it was only read"
+        )
+
+    def describe(self) -> str:
+        """Return the name that the run recorded."""
+        return self.facts.get("name", self.kind)
+
+    def sentence(self, part: str = "test part") -> str:
+        """Return the sentence that the run recorded."""
+        return self.facts.get("sentence", f"{self.kind} divides the ratings.")
+
+
+class RecordedFilter(FilterSection):
+    """A kind of filter of a run that is only read."""
+
+    model_config = ConfigDict(extra="allow")
+
+    kind: str
+    facts: dict[str, str] = Field(exclude=True)
+
+    def keep(self, ratings: Ratings, state: int) -> Mask:
+        """Raise a SplitError."""
+        raise SplitError(
+            f"{self.kind}: its code was not imported, since a run that names it was only read"
+        )
+
+    def describe(self) -> str:
+        """Return the name that the run recorded."""
+        return self.facts.get("name", self.kind)
+
+
+SplitSection.of_record, FilterSection.of_record = RecordedSplit, RecordedFilter
 
 
 def make(

@@ -1,0 +1,34 @@
+"""The plug-ins that take part in an experiment, as its record keeps them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from harness import plugins
+from harness.algorithms import registry
+from harness.config.experiment import Experiment
+from harness.metrics import parse_many
+from harness.results.record import PluginUsed
+
+
+def plugins_used(experiment: Experiment) -> Iterator[PluginUsed]:
+    """Yield each plug-in that is not this package's own, with what readers of the run need."""
+    for row in {row.name: row for row in experiment.algorithms}.values():
+        if "/" not in row.name:
+            yield from _used("algorithms", registry.canonical(row.name), {})
+    for metric in {metric.name: metric for metric in parse_many(experiment.metrics)}.values():
+        yield from _used("metrics", metric.name, metric.definition.facts())
+    for split in experiment.split:
+        facts = {"name": split.describe(), "sentence": split.sentence()}
+        yield from _used("splits", split.kind, facts)
+    for filtered in experiment.filters:
+        yield from _used("splits", filtered.kind, {"name": filtered.describe()})
+
+
+def _used(kind: str, name: str, facts: dict[str, Any]) -> Iterator[PluginUsed]:
+    plugin = plugins.find(kind, name)
+    if not plugin.is_builtin:
+        yield PluginUsed(
+            kind=kind, name=name, package=plugin.package, version=plugin.version, facts=facts
+        )
