@@ -5,7 +5,8 @@ import pytest
 
 from harness import kernels
 from harness.algorithms import baselines, models, parameters, registry, surprise
-from harness.algorithms.compiled import knn, matrix
+from harness.algorithms.compiled import matrix
+from harness.algorithms.compiled.knn import similarities
 from harness.algorithms.compiled.matrix import LazyMatrix
 from harness.errors import AlgorithmError
 
@@ -206,7 +207,7 @@ def test_similarities_that_are_computed_on_demand_are_those_of_the_matrix(
     options = {"name": name, "user_based": user_based, "shrinkage": 3}
     theirs = create(kind, sim_options=dict(options)).fit(both.plain())
     monkeypatch.setattr(matrix, "DENSE_LIMIT", 0)
-    monkeypatch.setattr(knn, "X_A_PART", 2)
+    monkeypatch.setattr(similarities, "X_A_PART", 2)
     ours = create(kind, sim_options=dict(options))
     models.fit(ours, both.columns())
     assert isinstance(ours.sim, LazyMatrix)

@@ -9,7 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.algorithms import base, registry, surprise
-from harness.algorithms.compiled import knn, slope_one
+from harness.algorithms.compiled import slope_one
+from harness.algorithms.compiled.knn import models as knn
+from harness.algorithms.compiled.knn.neighbours import average_pairs
 from harness.algorithms.compiled.matrix import each_row
 from harness.algorithms.trainset import Bools, Codes, ColumnTrainset, Floats, Lists
 from harness.extras.accelerate.calls import NotAccelerated
@@ -228,7 +230,7 @@ class Neighbours(Estimator):
             scratch = np.empty(k + 1), np.empty(k + 1, np.int64)
             similarities = compiled.similarities(distinct)
             arguments = rows, ys[places], similarities, compiled.y_lists
-            knn.average_pairs(*arguments, *compiled.options, of_pairs, *scratch)
+            average_pairs(*arguments, *compiled.options, of_pairs, *scratch)
             count_neighbours(*arguments, k, n_nearest)
             means[known[places]] = of_pairs
             counts[known[places]] = n_nearest
