@@ -96,7 +96,7 @@ def run(configs: tuple[str, ...], overrides: tuple[str, ...], quiet: bool, **set
                 err=True,
             )
         for sentence in missing(done.info):
-            say(plain(sentence), err=True)
+            say(plain(sentence))
         failed += len(done.failed)
     return 1 if failed else 0
 

@@ -99,7 +99,7 @@ def test_the_command_exits_with_1_and_says_what_is_missing(cli):
     code, out, err = cli("run", "-q", "some.yaml")
     assert code == 1
     assert "ml-latest-small" in out
-    text = " ".join(err.split())
+    text = " ".join(out.split())
     assert "missing: 1 cell of nowhere.csv, holdout 20%, rated (ItemMean): " in text
     assert "written to runs/some" in out
     code, out, err = cli("check", "some.yaml")
