@@ -109,7 +109,18 @@ class CapacityError(AlgorithmError):
 
 
 class MetricError(HarnessError):
-    """A metric label that cannot be read, or input that a metric cannot score."""
+    """A metric label that cannot be read, or input that a metric cannot score.
+
+    Parameters
+    ----------
+    message : str
+    reason : str, optional
+        The message without the label that it begins with, where it does.
+    """
+
+    def __init__(self, message: str, reason: str = "") -> None:
+        super().__init__(message)
+        self.reason = reason or message
 
 
 class ResultsError(HarnessError):
@@ -150,11 +161,20 @@ def suggestion(word: object, choices: Iterable[str], most: int | None = None) ->
     'use one of fcp, mae and 1 more'
     """
     known = sorted(choices)
-    by_folded = {choice.casefold(): choice for choice in known}
-    close = get_close_matches(str(word).casefold(), by_folded, n=1, cutoff=0.6)
-    if close:
-        return f"did you mean {by_folded[close[0]]!r}?"
+    if (meant := nearest(word, known)) is not None:
+        return f"did you mean {meant!r}?"
     return f"use one of {listed(known, most)}" if known else "nothing fits here; remove it"
+
+
+def nearest(word: object, choices: Iterable[str]) -> str | None:
+    """Return the choice that was probably meant, without regard to case; None if none is near.
+
+    >>> nearest("RMES", ["rmse", "mae"]), nearest("x", ["rmse"])
+    ('rmse', None)
+    """
+    by_folded = {choice.casefold(): choice for choice in choices}
+    close = get_close_matches(str(word).casefold(), by_folded, n=1, cutoff=0.6)
+    return by_folded[close[0]] if close else None
 
 
 def listed(words: Sequence[str], most: int | None = None) -> str:

@@ -41,24 +41,25 @@ def bound_scores(wanted: Sequence[Metric], rankings: Rankings) -> dict[str, dict
             continue
         best, averaged = resolve_ties(tied, Value("best"), metric.neutral), random_order(metric)
         random = Scores(np.full(tied.n_users, np.nan), np.nan, tied.n_users)
-        if not isinstance(averaged, str):
+        if not isinstance(averaged, Note):
             random = metrics.score([averaged], tied)[averaged]
         found[str(metric)] = {"best": metrics.score([metric], best)[metric], "random": random}
     return found
 
 
-def random_order(metric: Metric) -> Metric | str:
+def random_order(metric: Metric) -> Metric | Note:
     """Return the metric that with a whole list tied is the mean over its orders, or why none is.
 
     >>> str(random_order(metrics.parse("ndcg(ties=worst)@5")))
     'ndcg@5'
-    >>> random_order(metrics.parse("ndcg(ideal=retrieved, ties=first)@5"))
-    'ideal=retrieved with a gain of exp2 has no average over ties'
+    >>> print(random_order(metrics.parse("ndcg(ideal=retrieved, ties=first)@5")))
+    ideal=retrieved with a gain of exp2 has no average over ties
     """
     try:
         return metric.having(ties=None)
-    except MetricError as error:
-        return str(error).partition(": ")[2].partition("; ")[0]
+    except MetricError:  # the only values that exclude an average
+        ideal, gain = (str(metric.params[name]) for name in ("ideal", "gain"))
+        return Note("no-average-over-ties", {"ideal": ideal, "gain": gain})
 
 
 def cannot_distinguish(
@@ -71,7 +72,7 @@ def cannot_distinguish(
     every test item is relevant; set a threshold, as precision(threshold=5)@1
     >>> cannot_distinguish(metrics.parse("precision(threshold=5)@1"), lists)
     """
-    if not metric.has_bounds or isinstance(random_order(metric), str):
+    if not metric.has_bounds or isinstance(random_order(metric), Note):
         return None
     limits = limits or bound_scores([metric], rankings)[str(metric)]
     # A mean over orders as great as the greatest value: all orders have that value.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from harness.errors import ResultsError, suggestion
+from harness.errors import ResultsError, nearest
 
 if TYPE_CHECKING:
     from harness.results.runs import Run
@@ -58,10 +58,9 @@ class Choice(_Choice):
         try:
             return super().convert(value, param, ctx)
         except click.BadParameter as error:
-            nearest = suggestion(value, self.choices)
-            if not nearest.startswith("did"):
+            if (meant := nearest(value, self.choices)) is None:
                 raise
-            self.fail(f"{error.message.rstrip('.')}; {nearest}", param, ctx)
+            self.fail(f"{error.message.rstrip('.')}; did you mean {meant!r}?", param, ctx)
 
 
 configs = click.argument("configs", nargs=-1, required=True, metavar="CONFIG...")

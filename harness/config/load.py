@@ -30,7 +30,16 @@ from harness.config.experiment import (
     name_of_given,
 )
 from harness.datasets.section import OF_LOADED, DatasetSection, is_ratings_file
-from harness.errors import ConfigError, Fault, PluginError, counted, joined, reason_of, suggestion
+from harness.errors import (
+    ConfigError,
+    Fault,
+    PluginError,
+    counted,
+    joined,
+    nearest,
+    reason_of,
+    suggestion,
+)
 from harness.files import placed, read_regular
 from harness.sections import (
     PATHS,
@@ -248,8 +257,8 @@ def _hint(path: Path) -> str:
                 ["harness", "new", str(path.with_suffix(".yaml")), "--dataset", str(data[0])]
             )
             return f"did you mean {str(data[0])!r}, or `{new}`?"
-        found = suggestion(near, beside)
-        hint = found if found.startswith("did") else hint
+        if (meant := nearest(near, beside)) is not None:
+            hint = f"did you mean {meant!r}?"
     return hint if hint.endswith("?") else f"{hint}, or the path of a config"
 
 

@@ -155,7 +155,7 @@ def _notes_on_metrics(
     for metric in plan.metrics:
         if metric.has_bounds:
             reason = evaluation.random_order(metric)
-            if isinstance(reason, str):
+            if isinstance(reason, Note):
                 yield Note("no-random-order", {"metric": str(metric), "reason": reason})
 
 

@@ -124,7 +124,7 @@ class Definition:
             rank = self.checked_rank(None if k is None else str(k), label)
             self.check_together(chosen, rank, label)
         except MetricError as error:
-            raise MetricError(f"{label}: {error}") from None
+            raise MetricError(f"{label}: {error}", error.reason) from None
         rankings, pairs = (None, evidence) if isinstance(evidence, Pairs) else (evidence, None)
         (scores,) = self.scores(chosen, [rank], rankings, pairs, exposure)
         return scores
@@ -214,7 +214,7 @@ class Definition:
         """Refuse relevances that the metric does not define, with what to change in the label."""
         grades, fault_of = np.asarray(relevance, np.float64), self.fault_of_relevance
         if fault_of and len(grades) and (fault := fault_of(self.values(chosen), grades)):
-            raise MetricError(f"{label_of(self.name, dict(chosen), None)}: {fault}")
+            raise MetricError(f"{label_of(self.name, dict(chosen), None)}: {fault}", fault)
 
     def scores(
         self,
@@ -247,7 +247,7 @@ class Definition:
             try:
                 values = self.compute(lists, cuts, params, exposure)
             except MetricError as error:
-                raise MetricError(f"{self.name}@{cuts.max()}: {error}") from None
+                raise MetricError(f"{self.name}@{cuts.max()}: {error}", error.reason) from None
         else:
             values = self.compute(lists, cuts, params)
         for k, column in zip(ranks, columns_of_ranks, strict=True):
@@ -313,6 +313,6 @@ def _limits(ends: Sequence[Any]) -> tuple[Any, Any]:
 
 def _there(evidence: T | None, what: str, label: str) -> T:
     if evidence is None:
-        needs = f"{label}: it needs {what}, but there are none"
-        raise MetricError(f"{needs}; give them or leave the metric out")
+        reason = f"it needs {what}, but there are none; give them or leave the metric out"
+        raise MetricError(f"{label}: {reason}", reason)
     return evidence

@@ -236,7 +236,7 @@ def parse(label: str) -> Metric:
     try:
         return _read(label)
     except MetricError as error:
-        raise MetricError(f"{label.strip() or repr(label)}: {error}") from None
+        raise MetricError(f"{label.strip() or repr(label)}: {error}", error.reason) from None
 
 
 def _read(label: str) -> Metric:

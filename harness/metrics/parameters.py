@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from harness.errors import MetricError, counted, suggestion
+from harness.errors import MetricError, counted, nearest
 
 NONE, OPTIONAL, SEVERAL = (0, 0), (0, 1), (1, math.inf)
 """How many numbers stand behind a word, at least and at most."""
@@ -147,8 +147,8 @@ class Parameter:
             return self._canonical(word, value)
         if self.limits and plain is not None and self.limits[0] < plain < self.limits[1]:
             return Value(number(plain))
-        meant = suggestion(word, self.words) if self.words and plain is None else ""
-        hint = meant if meant.startswith("did") else f"use {self.choices}"
+        meant = nearest(word, self.words) if self.words and plain is None else None
+        hint = f"use {self.choices}" if meant is None else f"did you mean {meant!r}?"
         raise MetricError(f"{self.name} cannot be {value}; {hint}")
 
     def _canonical(self, word: str, value: Value) -> Value:

@@ -44,6 +44,8 @@ class Quantity(BaseModel):
     what: str
     expected: Any
     """The value or values as printed; None stands for NaN."""
+    truncated: bool = False
+    """Whether the source cuts digits off in place of rounding."""
     note: str = ""
     errata: dict[str, tuple[float, str]] = {}
     # Computed from numbers: items of one user, recommendations, or lists of items of each user.
@@ -410,7 +412,7 @@ def _judge(quantity: Quantity, name: str, printed: Any, here: Any) -> Finding:
         note = "; ".join(part for part in (note, here.about) if part)
     numeric = isinstance(printed, (int, float)) and isinstance(here, (int, float))
     difference = float(here - printed) if numeric and not math.isnan(here) else None
-    if difference is not None and verdict == "differs" and note.startswith("the source truncates"):
+    if difference is not None and verdict == "differs" and quantity.truncated:
         verdict = "truncated" if 0 < difference < _unit(printed) else verdict
     return finding(here, difference, verdict, note)
 

@@ -97,7 +97,7 @@ class Sensitivity:
             try:
                 scores = metrics.score([metric], record.rankings, record.pairs)[metric]
             except MetricError as error:
-                self._notes.setdefault(metric, str(error).partition(": ")[2])
+                self._notes.setdefault(metric, error.reason)
             else:
                 value.add(record.users, scores)
 

@@ -87,7 +87,7 @@ TIMED = {"expected": {"ndcg": 0.047, "runtime_s": 3.35}}
         ({"expected": 0.047}, Band(0.046, 0.05), ["within the band"]),
         ({"expected": 0.047}, Band(0.048, 0.05), ["outside the band"]),
         ({"expected": [[1, 2]]}, [[1, 3]], ["differs"]),
-        ({"expected": 0.801, "note": "the source truncates"}, 0.8019, ["truncated"]),
+        ({"expected": 0.801, "truncated": True}, 0.8019, ["truncated"]),
         ({"expected": 0.0}, "an error", ["refused here"]),
         (RIGHT, 0.5, ["erratum"]),
         (RIGHT, 0.4, ["differs"]),
