@@ -153,9 +153,9 @@ def refuse_link(path: Path) -> Path:
 
 
 def replace_folder(
-    folder: Path, files: Mapping[str, bytes | Path], own: OwnNames, earlier: EarlierPlace
+    folder: Path, files: Mapping[str, bytes | Path], own_names: OwnNames, earlier: EarlierPlace
 ) -> Path | None:
-    """Put files into a folder in place of those that are `own`, all of them or none.
+    """Put files into a folder in place of those of `own_names`, all of them or none.
 
     A path is copied from. Returns where the former folder is kept, if `earlier` keeps it. Writers
     take turns; when one is killed between moving the old folder away and moving the new one in,
@@ -163,10 +163,10 @@ def replace_folder(
     """
     fresh = _beside(folder, "new")
     with hold(folder.with_name(".lock"), PATIENCE):
-        _restore(folder, own, earlier)
+        _restore(folder, own_names, earlier)
         for unfinished in leftovers(folder, "new"):
             shutil.rmtree(unfinished, ignore_errors=True)
-        replaced = own(folder) | files.keys()
+        replaced = own_names(folder) | files.keys()
         aside = place = None
         try:
             for name, data in files.items():
@@ -190,20 +190,20 @@ def replace_folder(
     return place
 
 
-def restore_folder(folder: Path, own: OwnNames, earlier: EarlierPlace) -> None:
+def restore_folder(folder: Path, own_names: OwnNames, earlier: EarlierPlace) -> None:
     """Restore the folder that a killed writer had moved away, or keep it where it belongs."""
     if leftovers(folder, "old"):
         # A folder that cannot be written has no writer, and stays as it is.
         with suppress(OSError), hold(folder.with_name(".lock"), PATIENCE):
-            _restore(folder, own, earlier)
+            _restore(folder, own_names, earlier)
 
 
-def _restore(folder: Path, own: OwnNames, earlier: EarlierPlace) -> None:
+def _restore(folder: Path, own_names: OwnNames, earlier: EarlierPlace) -> None:
     for aside in leftovers(folder, "old"):
         if not folder.exists():
             aside.rename(folder)
         else:
-            _settle(folder, aside, own(aside) | own(folder), earlier)
+            _settle(folder, aside, own_names(aside) | own_names(folder), earlier)
 
 
 def _settle(
@@ -230,9 +230,9 @@ def leftovers(path: Path, kind: str = "part") -> list[Path]:
     # A glob would compile a pattern for each path, which takes longer than all else here.
     begin, end, names = f".{path.name}.", f".{kind}", list[str]()
     with suppress(OSError):  # there is no folder, or none that may be listed
-        names = [each.name for each in path.parent.iterdir()]
-    of_path = (each for each in names if each.startswith(begin) and each.endswith(end))
-    return [path.with_name(each) for each in sorted(of_path) if len(each) > len(begin + end)]
+        names = [member.name for member in path.parent.iterdir()]
+    of_path = (name for name in names if name.startswith(begin) and name.endswith(end))
+    return [path.with_name(name) for name in sorted(of_path) if len(name) > len(begin + end)]
 
 
 def _beside(path: Path, kind: str) -> Path:

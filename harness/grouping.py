@@ -92,12 +92,12 @@ def divide(section: GroupSection, splits: Sequence[Split]) -> Groups:
     users = section.side == "users"
     counts = np.array([_counts(split, users) for split in splits])
     if section.title == KNOWN.title:
-        return Groups(["known", UNKNOWN], [np.array([each > 0, each == 0]) for each in counts])
+        return Groups(["known", UNKNOWN], [np.array([row > 0, row == 0]) for row in counts])
     if section.title == "items: popularity":
-        return Groups(["head", "middle", "tail", UNKNOWN], [_thirds(each) for each in counts])
+        return Groups(["head", "middle", "tail", UNKNOWN], [_thirds(row) for row in counts])
     if section.title == "users: training_ratings":
         tests = (split.ratings.users[split.test] for split in splits)
-        tested = np.array([np.bincount(each, minlength=counts.shape[1]) > 0 for each in tests])
+        tested = np.array([np.bincount(codes, minlength=counts.shape[1]) > 0 for codes in tests])
         n_tested = tested.sum(axis=0)
         means = np.rint((counts * tested).sum(axis=0) / np.maximum(n_tested, 1))
         names, masks = _quantiles(means, (n_tested > 0) & (means > 0), section.quantiles)
@@ -122,7 +122,7 @@ def _thirds(counts: NDArray[np.int64]) -> Masks:
     before = np.empty_like(counts)
     before[order] = np.cumsum(counts[order]) - counts[order]
     third = np.minimum(3 * before // max(counts.sum(), 1), 2)
-    return np.array([*((third == each) & (counts > 0) for each in range(3)), counts == 0])
+    return np.array([*((third == band) & (counts > 0) for band in range(3)), counts == 0])
 
 
 def _quantiles(
@@ -130,10 +130,10 @@ def _quantiles(
 ) -> tuple[list[str], Masks]:
     """Divide values into `n` groups of about equal size; equal values stay together."""
     n = n or QUANTILES
-    own = values[counted_in]
-    if not len(own):
+    counted_values = values[counted_in]
+    if not len(counted_values):
         return [], np.zeros((0, len(values)), dtype=bool)
-    tops = np.unique(np.quantile(own, np.arange(1, n + 1) / n, method="inverted_cdf"))
+    tops = np.unique(np.quantile(counted_values, np.arange(1, n + 1) / n, method="inverted_cdf"))
     group = np.where(counted_in, np.searchsorted(tops, values), -1)
     names = []
     for i, top in enumerate(tops):
@@ -147,17 +147,17 @@ def _by_column(section: GroupSection, split: Split) -> tuple[list[str], Masks]:
     from harness.datasets.features import flags_of
 
     data = split.ratings
-    features, own = data.item_features, ["popularity"]
+    features, computed = data.item_features, ["popularity"]
     if section.side == "users":
-        features, own = data.user_features, ["training_ratings", "known"]
-    columns = [] if features is None else [str(each) for each in features.columns]
+        features, computed = data.user_features, ["training_ratings", "known"]
+    columns = [] if features is None else [*map(str, features.columns)]
     if features is None or section.by not in columns:
-        known = suggestion(section.by, [*own, *columns])
+        advice = suggestion(section.by, [*computed, *columns])
         lacks = f"has no column {section.by!r} of {section.side}"
         if features is None:
             lacks += f", as it has no file of {section.side}"
-            known += f"; or give `{section.side}: {{path: FILE}}` in the dataset"
-        raise DataError(f"groups: {section.title}: {data.name} {lacks}; {known}")
+            advice += f"; or give `{section.side}: {{path: FILE}}` in the dataset"
+        raise DataError(f"groups: {section.title}: {data.name} {lacks}; {advice}")
     column: pd.Series[str] = features[section.by].str.strip()
     column = column.where(column != "")
     known_values, missing = column.dropna(), column.isna().to_numpy()
@@ -170,8 +170,8 @@ def _by_column(section: GroupSection, split: Split) -> tuple[list[str], Masks]:
     else:
         if section.quantiles:
             words = known_values[~np.isfinite(numbers)]
-            found = f"{words.iloc[0]!r} is no number" if len(words) else "the column is empty"
-            raise DataError(f"groups: {section.title}: {found}; leave `quantiles` out")
+            problem = f"{words.iloc[0]!r} is no number" if len(words) else "the column is empty"
+            raise DataError(f"groups: {section.title}: {problem}; leave `quantiles` out")
         flags = flags_of(column)
         names = sorted(flags.columns, key=natural)
         if len(names) > MOST_GROUPS:

@@ -86,10 +86,10 @@ class Kernel:
 @cache
 def _refuse_too_little_memory() -> None:
     """Stop where too little is left: OpenBLAS tries again for ever to get what it is refused."""
-    left = address_space_left()
-    if left is not None and left < NEEDED:
+    n_free = address_space_left()
+    if n_free is not None and n_free < NEEDED:
         raise CapacityError(
-            f"the limit of address space leaves {left / 1e6:.0f} MB, and compiled loops need "
+            f"the limit of address space leaves {n_free / 1e6:.0f} MB, and compiled loops need "
             f"{NEEDED / 1e6:.0f} MB; raise it with `ulimit -v`"
         )
 
@@ -140,9 +140,9 @@ class Prefetch:
             options = flag(0), flag(3), flag(1)  # to read, into all caches, data
             builder.call(function, [builder.inttoptr(arguments[0], line), *options])
 
-        made = intrinsic(lambda _, address: (types.void(types.intp), generate))
+        instruction = intrinsic(lambda _, address: (types.void(types.intp), generate))
         cpu_target.typing_context.refresh()
-        return cpu_target.typing_context.resolve_value_type(made)
+        return cpu_target.typing_context.resolve_value_type(instruction)
 
 
 prefetch = Prefetch()
@@ -204,8 +204,8 @@ def compiled_before() -> bool:
 
 def n_threads() -> int:
     """Return how many threads a loop may use: ``HARNESS_THREADS``, or the cores of this process."""
-    if given := _positive(os.environ.get("HARNESS_THREADS", "")):
-        return given
+    if limit := _positive(os.environ.get("HARNESS_THREADS", "")):
+        return limit
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

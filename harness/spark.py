@@ -91,8 +91,8 @@ def evaluate(
     ``df.toPandas()`` shows; a frame that has been shuffled has an order that a second run need not
     repeat. ``ties=random`` is refused: its draws depend on a user's position among all users.
     """
-    wanted = _wanted(metrics)
-    return _scored(df, wanted, user, estimate, rating, partitions).drop(N_ROWS)
+    parsed = _parse(metrics)
+    return _scored(df, parsed, user, estimate, rating, partitions).drop(N_ROWS)
 
 
 def mean(
@@ -110,18 +110,18 @@ def mean(
     partition. Raises a MetricError also if a value is missing or infinite, there is no row, or a
     metric that is pooled over all rows does not follow from the users' values (``r2``, ``fcp``).
     """
-    wanted = _wanted(metrics)
-    for metric in wanted:
+    parsed = _parse(metrics)
+    for metric in parsed:
         if metric.pooled and metric.name not in FROM_USERS:
             raise MetricError(
                 f"{metric}: its value over all rows does not follow from the users'; "
                 "use evaluate for the users' values, or leave it out"
             )
-    scored = _scored(df, wanted, user, estimate, rating, partitions)
+    scored = _scored(df, parsed, user, estimate, rating, partitions)
     from pyspark.sql import functions as f
 
     sums = [f.count("*").alias("n_users")]
-    for position, metric in enumerate(wanted):
+    for position, metric in enumerate(parsed):
         value = _named(str(metric))
         weight = f.col(N_ROWS).cast("double") if metric.pooled else f.lit(1.0)
         total = weight * (value * value if metric.name == "rmse" else value)
@@ -135,10 +135,10 @@ def mean(
         raise MetricError("spark: there is no row; give at least one pair of estimate and rating")
     n_users = sum(row.n_users for row in rows)
     means = {}
-    for position, metric in enumerate(wanted):
+    for position, metric in enumerate(parsed):
         total, weight, n_defined = (
-            math.fsum(row[f"{what}_{position}"] or 0.0 for row in rows)
-            for what in ("total", "weight", "n")
+            math.fsum(row[f"{part}_{position}"] or 0.0 for row in rows)
+            for part in ("total", "weight", "n")
         )
         value = total / weight if weight else math.nan
         means[str(metric)] = Mean(
@@ -147,10 +147,10 @@ def mean(
     return means
 
 
-def _wanted(metrics: str | Iterable[str | Metric]) -> tuple[Metric, ...]:
+def _parse(metrics: str | Iterable[str | Metric]) -> tuple[Metric, ...]:
     labels = [metrics] if isinstance(metrics, str) else [str(metric) for metric in metrics]
-    wanted = parse_many(labels)
-    for metric in wanted:
+    parsed = parse_many(labels)
+    for metric in parsed:
         if metric.needs_items:
             raise MetricError(
                 f"{metric}: needs the items at the top of each list and what training showed; "
@@ -161,12 +161,12 @@ def _wanted(metrics: str | Iterable[str | Metric]) -> tuple[Metric, ...]:
                 f"{metric}: ties=random depends on a user's position among all users, which "
                 "no part of a cluster knows; use ties=average"
             )
-    return wanted
+    return parsed
 
 
 def _scored(
     df: DataFrame,
-    wanted: tuple[Metric, ...],
+    metrics: tuple[Metric, ...],
     user: str,
     estimate: str,
     rating: str,
@@ -185,7 +185,7 @@ def _scored(
     )
     spread = ("user",) if partitions is None else (partitions, "user")
     grouped = columns.repartition(*spread).sortWithinPartitions("user", POSITION)
-    labels = [str(metric) for metric in wanted]
+    labels = [str(metric) for metric in metrics]
     schema = StructType(
         [StructField(user, user_type)]
         + [StructField(label, DoubleType()) for label in labels]
@@ -262,9 +262,9 @@ def score_batches(
     Columns come as user, estimate and rating, and go as `names`: user, each of `labels` (null where
     undefined), number of rows. At least `block_rows` rows are scored at once.
     """
-    wanted = parse_many(labels)
+    metrics = parse_many(labels)
     for block in _blocks(batches, block_rows):
-        yield _score(block, wanted, names)
+        yield _score(block, metrics, names)
 
 
 def _blocks(batches: Iterable[pa.RecordBatch], block_rows: int) -> Iterator[pa.Table]:
@@ -295,7 +295,7 @@ def _end_of_user(batch: pa.RecordBatch, before: pa.RecordBatch) -> int | None:
     return None if end < 0 else int(end)
 
 
-def _score(block: pa.Table, wanted: Sequence[Metric], names: Sequence[str]) -> pa.RecordBatch:
+def _score(block: pa.Table, metrics: Sequence[Metric], names: Sequence[str]) -> pa.RecordBatch:
     users = block.column("user").combine_chunks()
     if users.null_count:
         raise MetricError("spark: a row has no user; drop such rows or name their users")
@@ -305,6 +305,6 @@ def _score(block: pa.Table, wanted: Sequence[Metric], names: Sequence[str]) -> p
     # A null becomes nan, which the rankings refuse by name of the user.
     pairs = Pairs(offsets, block.column("estimate").to_numpy(), block.column("rating").to_numpy())
     rankings = from_grouped(pairs, ids.to_numpy(zero_copy_only=False))
-    found = score(wanted, rankings, pairs)
-    scores = [pa.array(found[metric].per_user, from_pandas=True) for metric in wanted]
+    scored = score(metrics, rankings, pairs)
+    scores = [pa.array(scored[metric].per_user, from_pandas=True) for metric in metrics]
     return pa.RecordBatch.from_arrays([ids, *scores, pa.array(np.diff(offsets))], list(names))

@@ -68,8 +68,8 @@ class AlternatingLeastSquares(Preferring):
         self.known_items = np.bincount(items, minlength=columns.n_items) > 0
         vectors = self.factorise(columns, users, items, ratings)
         self.pu, self.qi = (
-            np.where(known[:, None], of_side, 0.0).astype(np.float64)
-            for known, of_side in zip((self.known_users, self.known_items), vectors, strict=True)
+            np.where(is_known[:, None], of_side, 0.0).astype(np.float64)
+            for is_known, of_side in zip((self.known_users, self.known_items), vectors, strict=True)
         )
         return self
 
@@ -138,8 +138,10 @@ class LeastSquares(FactorModel):
 
     def pairs(self, users: Codes, items: Codes) -> Estimates:
         model = self.model
-        known = (users >= 0) & (items >= 0) & model.known_users[users] & model.known_items[items]
-        return super().pairs(np.where(known, users, -1), np.where(known, items, -1))
+        both_known = (
+            (users >= 0) & (items >= 0) & model.known_users[users] & model.known_items[items]
+        )
+        return super().pairs(np.where(both_known, users, -1), np.where(both_known, items, -1))
 
 
 @dataclass(eq=False, repr=False)

@@ -101,8 +101,8 @@ class Algorithm(ABC):
     @classmethod
     def parameters(cls) -> Params:
         """Return what a config may set, with the defaults."""
-        known, _ = accepted(cls.model_class)
-        return {name: default for name, default in known.items() if name != "verbose"}
+        defaults, _ = accepted(cls.model_class)
+        return {name: default for name, default in defaults.items() if name != "verbose"}
 
     @classmethod
     def count(cls, params: Params, name: str) -> int:
@@ -147,9 +147,9 @@ class Algorithm(ABC):
     @classmethod
     def accepts(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> bool:
         """Return whether the parameters are ordinary; Surprise answers for the others."""
-        known, _ = accepted(cls.model_class)
-        given = ((name, value) for name, value in vars(model).items() if name in known)
-        return all(is_ordinary(*each) for each in given)
+        defaults, _ = accepted(cls.model_class)
+        parameters = ((name, value) for name, value in vars(model).items() if name in defaults)
+        return all(is_ordinary(*parameter) for parameter in parameters)
 
     @classmethod
     def fit(cls, model: surprise.AlgoBase, trainset: ColumnTrainset, how: FitOptions) -> None:

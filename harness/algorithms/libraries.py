@@ -61,41 +61,42 @@ class Library(Section):
 def libraries() -> dict[str, Library]:
     """Return the libraries whose models can be rows, by name."""
     text = files("harness.algorithms").joinpath("libraries.toml").read_text(encoding="utf-8")
-    return {name: Library.model_validate(each) for name, each in tomllib.loads(text).items()}
+    return {name: Library.model_validate(library) for name, library in tomllib.loads(text).items()}
 
 
 def resolve(name: str) -> tuple[str, Library, str, Declared]:
     """Return library and model of a name as ``cornac/MF``, in any spelling.
 
-    >>> library, known, model, declared = resolve("Cornac/mf")
-    >>> library, model, declared.ratings
+    >>> library, declared, model, declared_model = resolve("Cornac/mf")
+    >>> library, model, declared_model.ratings
     ('cornac', 'MF', True)
     """
     library, _, model = name.partition("/")
-    known = {folded(each): each for each in libraries()}
-    found = known.get(folded(library))
-    if found is None:
-        raise AlgorithmError(f"unknown library {library!r}; {suggestion(library, known.values())}")
-    of_library = libraries()[found]
-    models = {folded(each): each for each in of_library.models}
+    names = {folded(name): name for name in libraries()}
+    if folded(library) not in names:
+        raise AlgorithmError(f"unknown library {library!r}; {suggestion(library, names.values())}")
+    library = names[folded(library)]
+    of_library = libraries()[library]
+    models = {folded(model_name): model_name for model_name in of_library.models}
     if folded(model) not in models:
         hint = suggestion(model, models.values())
         raise AlgorithmError(f"{of_library.title} has no model {model!r} here; {hint}")
     spelled = models[folded(model)]
-    return found, of_library, spelled, of_library.models[spelled]
+    return library, of_library, spelled, of_library.models[spelled]
 
 
 def check(name: str, params: Params) -> Iterator[Fault]:
     """Yield what is wrong with the parameters of a library's model."""
     _, library, model, declared = resolve(name)
     allowed = [*declared.params, "python", "random_state"]
-    for each in params:
-        if each not in allowed:
-            hint = suggestion(each, declared.params)
-            yield ("params", each), f"{library.title}'s {model} has no such parameter here; {hint}"
+    for param in params:
+        if param not in allowed:
+            hint = suggestion(param, declared.params)
+            fault = f"{library.title}'s {model} has no such parameter here; {hint}"
+            yield ("params", param), fault
     python = params.get("python")
-    found = isinstance(python, str) and shutil.which(Path(python).expanduser())
-    if python is not None and not found:
+    interpreter = isinstance(python, str) and shutil.which(Path(python).expanduser())
+    if python is not None and not interpreter:
         yield (
             ("params", "python"),
             f"found {python!r}; it must be an interpreter that has {library.distribution}",
@@ -104,8 +105,8 @@ def check(name: str, params: Params) -> Iterator[Fault]:
 
 def identity(name: str) -> str:
     """Return what decides the numbers of a library's model: its versions and its runner."""
-    library, known, model, _ = resolve(name)
-    digest = hashlib.sha256(json.dumps(known.requirements).encode())
+    library, declared, model, _ = resolve(name)
+    digest = hashlib.sha256(json.dumps(declared.requirements).encode())
     for runner in ("runner.py", f"run_{library}.py"):
         digest.update(RUNNERS.joinpath(runner).read_bytes())
     return f"{library}/{model} {digest.hexdigest()}"
@@ -121,9 +122,9 @@ def environment(library: str) -> Path:
     """Return the interpreter of a library's environment, made in the cache at the first use."""
     from harness.datasets.section import cache_folder
 
-    known = libraries()[library]
-    version, base = _base(library, known)
-    digest = hashlib.sha256(json.dumps([known.requirements, version]).encode()).hexdigest()
+    declared = libraries()[library]
+    version, base = _base(library, declared)
+    digest = hashlib.sha256(json.dumps([declared.requirements, version]).encode()).hexdigest()
     folder = cache_folder() / "libraries" / f"{library}-{digest[:12]}"
     python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     if (folder / MARK).is_file():
@@ -135,19 +136,20 @@ def environment(library: str) -> Path:
         if not (folder / MARK).is_file():
             shutil.rmtree(folder, ignore_errors=True)
             pip = [str(python), "-m", "pip", "install", "--disable-pip-version-check", "--quiet"]
-            for command in ([base, "-m", "venv", str(folder)], [*pip, *known.requirements]):
-                done = subprocess.run(  # noqa: S603 - ours, or the user's own
+            for command in ([base, "-m", "venv", str(folder)], [*pip, *declared.requirements]):
+                completed = subprocess.run(  # noqa: S603 - ours, or the user's own
                     command, capture_output=True, text=True, errors="replace"
                 )
-                if done.returncode:
-                    lines = [each for each in done.stderr.splitlines() if "ERROR" in each.upper()]
-                    said = (lines or done.stderr.splitlines() or ["it said nothing"])[-1].strip()
+                if completed.returncode:
+                    lines = completed.stderr.splitlines()
+                    errors = [line for line in lines if "ERROR" in line.upper()]
+                    said = (errors or lines or ["it said nothing"])[-1].strip()
                     _FAILED[str(folder)] = (
-                        f"{known.title} could not be installed: {said[:300]}; install it "
+                        f"{declared.title} could not be installed: {said[:300]}; install it "
                         "yourself and name its interpreter with `python`, or leave the row out"
                     )
                     raise AlgorithmError(_FAILED[str(folder)])
-            (folder / MARK).write_text(json.dumps(known.requirements), encoding="utf-8")
+            (folder / MARK).write_text(json.dumps(declared.requirements), encoding="utf-8")
     return python
 
 
@@ -155,17 +157,17 @@ _FAILED: dict[str, str] = {}
 """Environments that this process could not make, and why: not tried again for each fold."""
 
 
-def _base(library: str, known: Library) -> tuple[str, str]:
+def _base(library: str, declared: Library) -> tuple[str, str]:
     """Return the version and the path of a Python that the library supports."""
     here = f"{sys.version_info.major}.{sys.version_info.minor}"
-    if here in known.pythons:
+    if here in declared.pythons:
         return here, sys.executable
-    for version in reversed(known.pythons):
-        if found := shutil.which(f"python{version}"):
-            return version, found
+    for version in reversed(declared.pythons):
+        if python := shutil.which(f"python{version}"):
+            return version, python
     raise AlgorithmError(
-        f"{known.title} needs Python {' or '.join(known.pythons)}, and this is {here}; install "
-        "one of them, or name an interpreter that has the library with `python`"
+        f"{declared.title} needs Python {' or '.join(declared.pythons)}, and this is {here}; "
+        "install one of them, or name an interpreter that has the library with `python`"
     )
 
 
@@ -227,7 +229,9 @@ class LibraryModel(Preferring):
         (folder / "request.json").write_text(json.dumps(request), encoding="utf-8")
         python = Path(self.python).expanduser() if self.python else environment(self.library)
         threads = dict.fromkeys(THREADS, str(n_threads()))
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+        inherited = {
+            name: value for name, value in os.environ.items() if not name.startswith("PYTHON")
+        }
         with (folder / "errors.txt").open("w+", encoding="utf-8", errors="replace") as errors:
             # The runner ends when its standard input does: at the latest when this process ends.
             with subprocess.Popen(  # noqa: S603 - ours, or the user's own
@@ -235,7 +239,7 @@ class LibraryModel(Preferring):
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=errors,
-                env=kept | threads,
+                env=inherited | threads,
             ) as process:
                 try:
                     code = process.wait()
@@ -243,8 +247,8 @@ class LibraryModel(Preferring):
                     process.kill()
             errors.seek(0)
             said = [line.strip() for line in errors.read().splitlines() if line.strip()]
-        what = "`params` and `python`" if self.python else "`params`"
-        todo = f"check {what}, or leave the row out"
+        settings = "`params` and `python`" if self.python else "`params`"
+        todo = f"check {settings}, or leave the row out"
         if code:
             reason = (said or ["no message"])[-1][:300]
             raise AlgorithmError(f"{self.name}: {self._known.title} failed ({reason}); {todo}")
@@ -293,16 +297,16 @@ class LibraryEntry(Algorithm):
         return False
 
     def pairs(self, users: Codes, items: Codes) -> Estimates:
-        known = (users >= 0) & (items >= 0)
-        found = np.where(known, self.model.scores[users, items], np.nan)
-        impossible = np.isnan(found)
-        return np.where(impossible, self.model.default_prediction(), found), impossible
+        both_known = (users >= 0) & (items >= 0)
+        scores = np.where(both_known, self.model.scores[users, items], np.nan)
+        impossible = np.isnan(scores)
+        return np.where(impossible, self.model.default_prediction(), scores), impossible
 
     def rows(self, users: Codes) -> Estimates:
-        found = np.where((users >= 0)[:, None], self.model.scores[users], np.nan)
+        scores = np.where((users >= 0)[:, None], self.model.scores[users], np.nan)
         # Last, and not in the middle as a mean would be: the library would not list the item.
-        found[np.isnan(found)] = self.model.lowest - 1.0
-        return found, False
+        scores[np.isnan(scores)] = self.model.lowest - 1.0
+        return scores, False
 
 
 LibraryEntry.model_class = LibraryModel  # after the class is made: it has no name

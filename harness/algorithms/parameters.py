@@ -60,7 +60,7 @@ def accepted(kind: type) -> tuple[Params, bool]:
 def is_ordinary(name: str, value: object) -> bool:
     """Return whether Surprise would take a parameter for a C number, or knows what it names."""
     if name in OPTIONS:
-        return isinstance(value, dict) and all(is_ordinary(*each) for each in value.items())
+        return isinstance(value, dict) and all(is_ordinary(*option) for option in value.items())
     if name == "name":
         return isinstance(value, str) and value.lower() in SIMILARITIES
     if name == "method":
@@ -155,8 +155,8 @@ def _fault(
         return _wrong(name, {inner[0]: value} if inner else value, allowed[name])
     if inner:
         return _option_fault(name, inner[0], value, method)
-    what = "similarity" if name == "sim_options" else "baseline"
-    return f"found {value!r}; it must be a mapping of {what} options"
+    noun = "similarity" if name == "sim_options" else "baseline"
+    return f"found {value!r}; it must be a mapping of {noun} options"
 
 
 def _option_fault(options: str, name: str, value: object, method: object) -> str:
@@ -164,20 +164,20 @@ def _option_fault(options: str, name: str, value: object, method: object) -> str
     if options == "sim_options":
         if name == "name":
             return _unknown("similarity", value, str(value).lower(), [*SIMILARITIES])
-        known, what = SIM_OPTIONS, "similarity option"
+        defaults, noun = SIM_OPTIONS, "similarity option"
     elif name == "method":
         return _unknown("method", value, value, [*BSL_OPTIONS])
     elif method in [*BSL_OPTIONS]:  # a list, as a method may be what has no hash
-        known, what = BSL_OPTIONS[str(method)], f"option of the {method} baseline"
+        defaults, noun = BSL_OPTIONS[str(method)], f"option of the {method} baseline"
     else:  # the unknown method is the fault
         return ""
-    if name not in known:
-        return f"no such {what}; {suggestion(name, known)}"
-    return _wrong(name, value, known[name])
+    if name not in defaults:
+        return f"no such {noun}; {suggestion(name, defaults)}"
+    return _wrong(name, value, defaults[name])
 
 
-def _unknown(what: str, given: object, value: object, known: list[str]) -> str:
-    return "" if value in known else f"unknown {what} {given!r}; {suggestion(given, known)}"
+def _unknown(noun: str, spelled: object, value: object, choices: list[str]) -> str:
+    return "" if value in choices else f"unknown {noun} {spelled!r}; {suggestion(spelled, choices)}"
 
 
 def _wrong(name: str, value: object, default: object) -> str:
@@ -187,9 +187,9 @@ def _wrong(name: str, value: object, default: object) -> str:
     if isinstance(default, bool):
         return "" if isinstance(value, bool) else f"found {value!r}; it must be true or false"
     least = LEAST.get(name)
-    whole = isinstance(least, int)
-    if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
-        return f"found {value!r}; it must be a {'whole ' * whole}number"
+    is_count = isinstance(least, int)
+    if isinstance(value, bool) or not isinstance(value, int if is_count else int | float):
+        return f"found {value!r}; it must be a {'whole number' if is_count else 'number'}"
     if isinstance(value, float) and not math.isfinite(value):
         return f"found {value!r}; it must be finite"
     if abs(value) > _most(name) and name != "random_state":

@@ -122,7 +122,7 @@ def canonical(name: str) -> str:
         library, _, model, _ = libraries().resolve(name)
         return f"{library}/{model}"
     for spelled in (plugins.builtin_names("algorithms"), plugins.names("algorithms")):
-        by_spelling = {folded(known): known for known in spelled}
+        by_spelling = {folded(declared): declared for declared in spelled}
         if folded(name) in by_spelling:
             return by_spelling[folded(name)]
     raise AlgorithmError(f"unknown algorithm {name!r}; {_meant(name, spelled)}")
@@ -198,9 +198,9 @@ def takes_seed(name: str) -> bool:
 
 def memory(name: str, params: Params, n_users: int, n_items: int, n_ratings: int) -> int:
     """Estimate the bytes that fitting and scoring need at their peak, training set included."""
-    known = entry_of(find(name))
+    of_class = entry_of(find(name))
     size = Size(n_users, n_items, n_ratings)
-    needed = known.memory(params, size) if known else LISTS_ROW * n_ratings
+    needed = of_class.memory(params, size) if of_class else LISTS_ROW * n_ratings
     return COLUMNS_ROW * n_ratings + BLOCK + needed
 
 

@@ -129,7 +129,7 @@ def _session(who: str, settings: dict[str, str]) -> SparkSession:
     java = find_java(who)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     half_of_free_mb = max(1024, int(psutil.virtual_memory().available / 2**20) // 2)
-    own = {
+    defaults = {
         "spark.master": f"local[{n_threads()}]",
         "spark.app.name": "surprise-harness",
         "spark.driver.memory": f"{half_of_free_mb}m",
@@ -139,7 +139,7 @@ def _session(who: str, settings: dict[str, str]) -> SparkSession:
         "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "ERROR",
     }
-    conf = SparkConf().setAll(list((own | settings).items()))
+    conf = SparkConf().setAll(list((defaults | settings).items()))
     with tempfile.TemporaryFile() as log:
         try:
             if SparkContext._active_spark_context is None:  # else the session joins it

@@ -101,15 +101,15 @@ class TopNEntry(Algorithm):
         estimates = np.zeros((len(users), self.trainset.n_items))
         return self._fill(estimates, users, None, users >= 0), users[:, None] < 0
 
-    def _fill(self, out: Floats, users: Codes, items: Codes | None, which: Bools) -> Floats:
+    def _fill(self, out: Floats, users: Codes, items: Codes | None, is_known: Bools) -> Floats:
         """Write scores of some users, each with an item or with all."""
-        known = np.flatnonzero(which)
+        known_rows = np.flatnonzero(is_known)
 
         def fill(distinct: Codes, rows: Codes, places: Offsets) -> None:
-            scores, at = self.model.scores(distinct), known[places]
+            scores, at = self.model.scores(distinct), known_rows[places]
             out[at] = scores[rows] if items is None else scores[rows, items[at]]
 
-        each_row(users[known], AT_ONCE, USERS_A_THREAD, fill)
+        each_row(users[known_rows], AT_ONCE, USERS_A_THREAD, fill)
         return out
 
 
@@ -238,7 +238,7 @@ class BinaryKNN(TopN):
         n, other_way = matrix.shape[0], matrix.T.tocsr()
         lengths = np.sqrt(np.diff(matrix.indptr))
         lists = matrix.indptr, matrix.indices, other_way.indptr, other_way.indices
-        kept: dict[int, Sparse] = {}
+        blocks: dict[int, Sparse] = {}
 
         def compare(first: int, last: int) -> None:
             for start in range(first * COMPARED, last * COMPARED, COMPARED):
@@ -252,10 +252,10 @@ class BinaryKNN(TopN):
                     above, equal = similar > least, similar == least
                     free = self.k - above.sum(axis=1, keepdims=True)
                     similar[~(above | (equal & (equal.cumsum(axis=1) <= free)))] = 0.0
-                kept[start] = scipy.sparse.csr_array(similar)
+                blocks[start] = scipy.sparse.csr_array(similar)
 
         each_block(compare, -(-n // COMPARED))
-        return scipy.sparse.vstack([kept[start] for start in sorted(kept)], format="csr")
+        return scipy.sparse.vstack([blocks[start] for start in sorted(blocks)], format="csr")
 
 
 # Compiled, because SciPy's product of sparse matrices takes three times as long: it keeps a list of

@@ -137,7 +137,8 @@ class ColumnTrainset(surprise.Trainset):  # type: ignore[misc]
         self.user_codes, self.item_codes = codes
         self.user_ids, self.item_ids = raw_ids
         self.inner_users, self.inner_items = (
-            _inverse(known, len(ids)) for known, ids in zip(codes, raw_ids, strict=True)
+            _inverse(codes_of_side, len(ids))
+            for codes_of_side, ids in zip(codes, raw_ids, strict=True)
         )
         self.n_users, self.n_items = map(len, codes)
         self.n_ratings = len(by_user.ratings)

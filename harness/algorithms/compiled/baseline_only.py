@@ -47,10 +47,10 @@ class BaselineOnly(Algorithm):
 
 
 def fit_baselines(
-    given: Params, trainset: ColumnTrainset, progress: Progress = lambda done, total: None
+    bsl_options: Params, trainset: ColumnTrainset, progress: Progress = lambda step, n_steps: None
 ) -> tuple[Floats, Floats]:
     """Return the biases of users and items as ``compute_baselines`` would."""
-    options = {**parameters.BSL_OPTIONS[given.get("method", "als")], **given}
+    options = {**parameters.BSL_OPTIONS[bsl_options.get("method", "als")], **bsl_options}
     mean, n_epochs = float(trainset.global_mean), options["n_epochs"]
     bu, bi = np.zeros(trainset.n_users), np.zeros(trainset.n_items)
     for epoch in range(n_epochs):
@@ -72,9 +72,9 @@ def fold_in_biases(options: Params, bi: Floats, trainset: ColumnTrainset) -> Flo
         return bu
     rate, penalty = float(options.get("learning_rate", 0.005)), float(options.get("reg", 0.02))
     offsets, items, ratings = trainset.by_user
-    left = ratings - mean - bi[items]
+    deviations = ratings - mean - bi[items]
     for user, (start, stop) in enumerate(pairwise(offsets.tolist())):
-        for value in left[start:stop].tolist() * options.get("n_epochs", 20):
+        for value in deviations[start:stop].tolist() * options.get("n_epochs", 20):
             bu[user] += rate * (value - bu[user] - penalty * bu[user])
     return bu
 
@@ -85,12 +85,12 @@ def fold_in_biases(options: Params, bi: Floats, trainset: ColumnTrainset) -> Flo
 @kernel
 def alternate(lists: Lists, mean: float, penalty: float, fixed: Floats, moving: Floats) -> None:
     """Solve for the biases of one side with those of the other side fixed."""
-    offsets, others, ratings = lists
+    offsets, partners, ratings = lists
     for owner in range(len(offsets) - 1):
         start, stop = offsets[owner], offsets[owner + 1]
         deviation = 0.0
         for row in range(start, stop):
-            deviation += ratings[row] - mean - fixed[others[row]]
+            deviation += ratings[row] - mean - fixed[partners[row]]
         moving[owner] = deviation / (penalty + (stop - start))
 
 

@@ -125,29 +125,29 @@ def assign(
     clusters: Offsets,
 ) -> None:
     """Move the owners from `first` up to `last` to their best clusters."""
-    offsets, others, ratings = lists
+    offsets, partners, ratings = lists
     n_clusters = len(avg_own)
     errors = np.empty(n_clusters)
     for owner in range(first, last):
-        for own in range(n_clusters):
-            errors[own] = 0.0
+        for cluster in range(n_clusters):
+            errors[cluster] = 0.0
         mean = own_mean[owner]
         for row in range(offsets[owner], offsets[owner + 1]):
-            other = others[row]
+            other = partners[row]
             across = other_clusters[other]
-            for own in range(n_clusters):
-                estimate = avg_cross[own, across]
+            for cluster in range(n_clusters):
+                estimate = avg_cross[cluster, across]
                 if users_first:
                     estimate = (
-                        estimate + mean - avg_own[own] + other_mean[other] - avg_other[across]
+                        estimate + mean - avg_own[cluster] + other_mean[other] - avg_other[across]
                     )
                 else:
                     estimate = (
-                        estimate + other_mean[other] - avg_other[across] + mean - avg_own[own]
+                        estimate + other_mean[other] - avg_other[across] + mean - avg_own[cluster]
                     )
-                errors[own] += (ratings[row] - estimate) ** 2
+                errors[cluster] += (ratings[row] - estimate) ** 2
         best = 0
-        for own in range(1, n_clusters):
-            if errors[own] < errors[best]:
-                best = own
+        for cluster in range(1, n_clusters):
+            if errors[cluster] < errors[best]:
+                best = cluster
         clusters[owner] = best

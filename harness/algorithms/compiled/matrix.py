@@ -49,7 +49,7 @@ class LazyMatrix:
         self._fill(xs.astype(np.int64), rows, *self._arguments)
         return rows
 
-    def matrix(self, progress: Progress = lambda done, total: None) -> Numbers:
+    def matrix(self, progress: Progress = lambda step, n_steps: None) -> Numbers:
         """Return all rows, computed on several threads."""
         n = len(self)
         matrix: Numbers = np.empty(self.shape, self._dtype)
@@ -76,8 +76,8 @@ class LazyMatrix:
         x, *rest = key if isinstance(key, tuple) else (key,)
         if not isinstance(x, int | np.integer):
             return self.rows(np.arange(len(self))[x])[(slice(None), *rest)]
-        kept, row = self._kept
-        if kept != x:
+        x_before, row = self._kept
+        if x_before != x:
             row = self.rows(np.array([x]))[0]
             self._kept = (int(x), row)
         return row[tuple(rest)] if rest else row

@@ -66,7 +66,7 @@ class NMF(FactorModel):
         qi: Floats,
         bu: Floats,
         bi: Floats,
-        progress: Progress = lambda done, total: None,
+        progress: Progress = lambda step, n_steps: None,
         *,
         items_move: bool = True,
     ) -> tuple[Floats, Floats]:
@@ -143,7 +143,7 @@ def step(
     after: Floats,
 ) -> None:
     """Write the next factors of the owners from `first` up to `last`, all factors at once."""
-    offsets, others, ratings = lists
+    offsets, partners, ratings = lists
     n_factors = before.shape[1]
     above = np.empty(n_factors)  # arrays that the compiler knows apart from the arguments
     below = np.empty(n_factors)
@@ -151,8 +151,8 @@ def step(
         above[:] = 0.0
         below[:] = 0.0
         for row in range(offsets[owner], offsets[owner + 1]):
-            read_ahead(across, others, row + ROWS_AHEAD, row + ROWS_AHEAD + 1)
-            q = across[others[row]]
+            read_ahead(across, partners, row + ROWS_AHEAD, row + ROWS_AHEAD + 1)
+            q = across[partners[row]]
             for f in range(n_factors):
                 above[f] += q[f] * ratings[row]
                 below[f] += q[f] * estimates[row]

@@ -72,15 +72,15 @@ class SlopeOne(Algorithm):
 
     def pairs(self, users: Codes, items: Codes) -> Estimates:
         unknown = (users < 0) | (items < 0)
-        known = np.flatnonzero(~unknown)
+        both_known = np.flatnonzero(~unknown)
         estimates = np.zeros(len(users))
-        xs, ys = users[known], items[known]
+        xs, ys = users[both_known], items[both_known]
 
         def average(distinct: Codes, rows: Codes, places: Offsets) -> None:
             deviations = np.empty(len(places))
             dev = rows_of(self.model.dev, distinct)
             average_pairs(self.trainset.by_user, xs[places], rows, dev, deviations)
-            estimates[known[places]] = self.means[xs[places]] + deviations
+            estimates[both_known[places]] = self.means[xs[places]] + deviations
 
         each_row(ys, ITEMS_AT_ONCE, ITEMS_AT_ONCE, average)
         return estimates, unknown

@@ -63,9 +63,9 @@ class FactorModel(Algorithm):
 
     def pairs(self, users: Codes, items: Codes) -> Estimates:
         products = np.zeros(len(users))
-        known = np.flatnonzero((users >= 0) & (items >= 0))
-        for start in range(0, len(known), PAIRS_AT_ONCE):
-            part = known[start : start + PAIRS_AT_ONCE]
+        both_known = np.flatnonzero((users >= 0) & (items >= 0))
+        for start in range(0, len(both_known), PAIRS_AT_ONCE):
+            part = both_known[start : start + PAIRS_AT_ONCE]
             vectors = self.user_factors(users[part])
             products[part] = np.einsum("nf,nf->n", vectors, self.model.qi[items[part]])
         return self.with_biases(products, users, items)
@@ -131,7 +131,7 @@ class SVD(FactorModel):
         trainset: ColumnTrainset,
         state: list[Floats],
         moving: tuple[str, ...],
-        progress: Progress = lambda done, total: None,
+        progress: Progress = lambda step, n_steps: None,
     ) -> None:
         """Run the model's epochs, changing the list in place; what is not `moving` stays the same.
 

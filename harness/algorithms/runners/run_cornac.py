@@ -10,14 +10,14 @@ def fit(request, users, items, ratings):
     params = dict(request["params"])
     of_model = getattr(cornac.models, request["model"])
     of_run = {"seed": request["seed"], "num_threads": request["threads"], "verbose": False}
-    taken = of_model.__init__.__code__.co_varnames
-    params |= {name: value for name, value in of_run.items() if name in taken}
+    accepted = of_model.__init__.__code__.co_varnames
+    params |= {name: value for name, value in of_run.items() if name in accepted}
     rows = zip(users.tolist(), items.tolist(), ratings.tolist(), strict=True)
     train = Dataset.from_uir(list(rows), seed=request["seed"])
     model = of_model(**params)
     model.fit(train)
     numbers = [
-        np.array([ids[each] for each in range(n)])
+        np.array([ids[code] for code in range(n)])
         for ids, n in ((train.uid_map, request["n_users"]), (train.iid_map, request["n_items"]))
     ]
     return model, *numbers

@@ -16,7 +16,7 @@ def fit(request, users, items, ratings):
     if not request["model"].endswith("Recommender"):
         params["random_state"] = request["seed"]
     params["num_threads"] = request["threads"]
-    home = next(each for each in HOMES if hasattr(each, request["model"]))
+    home = next(module for module in HOMES if hasattr(module, request["model"]))
     model = getattr(home, request["model"])(**params)
     shape = request["n_users"], request["n_items"]
     counts = csr_matrix((ratings.astype(np.float32), (users, items)), shape=shape)

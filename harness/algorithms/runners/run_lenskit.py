@@ -15,7 +15,7 @@ HOMES = (lenskit.als, lenskit.basic, lenskit.knn)
 
 def fit(request, users, items, ratings):
     """Train on all ratings; users and items are numbered as the harness numbers them."""
-    home = next(each for each in HOMES if hasattr(each, request["model"]))
+    home = next(module for module in HOMES if hasattr(module, request["model"]))
     frame = pd.DataFrame({"user_id": users, "item_id": items, "rating": ratings})
     model = getattr(home, request["model"])(**request["params"])
     model.train(from_interactions_df(frame), TrainingOptions(rng=request["seed"]))

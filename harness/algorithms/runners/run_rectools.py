@@ -23,11 +23,11 @@ def scores(fitted, users):
     """Return the scores of all items; NaN where RecTools does not list an item."""
     model, dataset, n_items = fitted
     listed = model.recommend(users=users, dataset=dataset, k=n_items, filter_viewed=False)
-    found = np.full((len(users), n_items), np.nan)
-    found[listed[Columns.User].to_numpy() - users[0], listed[Columns.Item].to_numpy()] = listed[
+    of_items = np.full((len(users), n_items), np.nan)
+    of_items[listed[Columns.User].to_numpy() - users[0], listed[Columns.Item].to_numpy()] = listed[
         Columns.Score
     ]
-    return found
+    return of_items
 
 
 def notes(fitted):
