@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +13,7 @@ from numpy.typing import NDArray
 from harness import metrics, seeds, statistics
 from harness.config.experiment import Claim, Draw, Inference
 from harness.errors import joined
+from harness.kernels import n_threads
 from harness.lazy import pd
 from harness.metrics import Metric
 from harness.notes import Note
@@ -22,6 +25,7 @@ from harness.statistics.variance import FEWEST_USERS
 Floats = NDArray[np.float64]
 
 LEVELS = ("split", "search", "model")
+_Compared = tuple[MetricComparison | None, list[Note]]
 
 
 class UserScores:
@@ -178,12 +182,30 @@ def infer(
         if frame is None or len(comparison.complete) < 2:
             continue
         scores = UserScores(frame)
-        for done, metric in enumerate(averaged):
-            progress(number * len(averaged) + done, len(tables) * len(averaged))
-            result = comparison.by_metric(metric, scores, seed, ratios)
+        compare = partial(comparison.by_metric, scores=scores, seed=seed, ratios=ratios)
+        for done, (result, reasons) in enumerate(_in_threads(compare, averaged, scores), 1):
             compared += [] if result is None else [result]
-        notes += comparison.notes
+            notes += reasons
+            progress(number * len(averaged) + done, len(tables) * len(averaged))
     return compared, list(dict.fromkeys(notes))
+
+
+def _in_threads(
+    compare: Callable[[Metric], _Compared], averaged: Sequence[Metric], scores: UserScores
+) -> Iterator[_Compared]:
+    """Yield the comparisons by each metric in order, several of few users at the same time.
+
+    With many users the threads share one metric, so that the scores of one are in memory.
+    """
+    threads = min(n_threads(), len(averaged)) if scores.n_users < MANY_USERS else 1
+    if threads < 2:
+        yield from map(compare, averaged)
+        return
+    pool = ThreadPoolExecutor(threads)
+    try:
+        yield from pool.map(compare, averaged)
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 class _TableComparison:
@@ -201,11 +223,10 @@ class _TableComparison:
         self.titles = {row: of_row[0].algorithm for row, of_row in self.rows.items()}
         failed = {cell.row for cell in cells if cell.error}
         self.complete = [row for row in self.rows if row not in failed]
-        self.notes: list[Note] = []
         self._designs: dict[tuple[str, ...], Design] = {}
 
-    def _note(self, code: str, values: dict[str, object]) -> None:
-        self.notes.append(Note(code, values, self.where, self.name.table))
+    def _note(self, code: str, values: dict[str, object]) -> Note:
+        return Note(code, values, self.where, self.name.table)
 
     def incomplete(self) -> Iterator[Note]:
         """Yield notes on the rows of which some cells failed."""
@@ -213,7 +234,7 @@ class _TableComparison:
             n_finished = sum(not cell.error for cell in cells)
             if 0 < n_finished < len(cells):
                 values = {"algorithm": self.titles[row], "n": n_finished, "n_all": len(cells)}
-                yield Note("cells-failed", values, self.where, self.name.table)
+                yield self._note("cells-failed", values)
 
     def _design(self, rows: Sequence[str]) -> Design:
         """Return the design of the cells of some rows."""
@@ -224,9 +245,10 @@ class _TableComparison:
 
     def by_metric(
         self, metric: Metric, scores: UserScores, seed: int, ratios: Mapping[str, float]
-    ) -> MetricComparison | None:
+    ) -> _Compared:
         """Compare the complete rows by one metric; None where no two have users in common."""
         settings, label, table = self.settings, str(metric), self.name.table
+        notes: list[Note] = []
         means = scores.means(label, list(scores.rows))
         is_scored: NDArray[np.bool_] = np.any(~np.isnan(means), axis=0)
         means = means[scores.rows.get_indexer(pd.Index(self.complete))]
@@ -234,10 +256,9 @@ class _TableComparison:
         chosen = _comparable(~np.isnan(means.T))
         rows = [self.complete[place] for place in chosen]
         if len(rows) < 2:
-            self._note("none-compared", {"metric": label})
-            return None
+            return None, [self._note("none-compared", {"metric": label})]
         if left_out := [self.titles[row] for row in self.complete if row not in rows]:
-            self._note("not-compared", {"metric": label, "algorithms": left_out})
+            notes.append(self._note("not-compared", {"metric": label, "algorithms": left_out}))
         titles, design = [self.titles[row] for row in rows], self._design(rows)
         claim, test = settings.about(len(design.units))
         by_seed = None
@@ -245,7 +266,7 @@ class _TableComparison:
             by_seed = design.by_part(scores, label, rows, is_scored, test)
             if len(by_seed) < 2:
                 claim, test, by_seed = "models", "randomisation", None
-                self._note("no-common-seeds", {"metric": label})
+                notes.append(self._note("no-common-seeds", {"metric": label}))
         of_splits = [ratios[split] for split in design.fingerprints if split in ratios]
         columns = (means if len(chosen) == len(means) else means[chosen]).T
         # The last digits of means depend on the order in memory; of many users none is a copy.
@@ -267,7 +288,7 @@ class _TableComparison:
         )
         fewest = int(compared.pairs["n_users"].min())
         if claim == "models" and fewest < FEWEST_USERS:
-            self._note("few-users", {"n": fewest, "fewest": FEWEST_USERS})
+            notes.append(self._note("few-users", {"n": fewest, "fewest": FEWEST_USERS}))
         about = design.about(claim, test)
         of_rows = plain_rows(compared.algorithms.assign(row=rows))
         for described, row in zip(of_rows, rows, strict=True):
@@ -285,7 +306,7 @@ class _TableComparison:
             "pairs": plain_rows(compared.pairs),
             "baseline": None if baseline is None else plain_rows(baseline),
         }
-        return MetricComparison.model_validate(self.name.only(TableName) | record)
+        return MetricComparison.model_validate(self.name.only(TableName) | record), notes
 
 
 OF_TESTS = ("claim", "test-limited")
