@@ -196,21 +196,20 @@ def compare(
     )  # fmt: skip
     n, level = len(names), 1 - confidence + 1e-12
     firsts, seconds = np.triu_indices(n, 1)
-    known = (~np.isnan(table)).astype(np.float64)
-    n_common = (known.T @ known)[firsts, seconds].astype(np.intp)
+    scored = ScoredPairs.of(table, firsts, seconds, n_resamples)
+    n_users, n_common = scored.counts()
     for position in np.flatnonzero(n_common == 0)[:1]:
         one, other = names[firsts[position]], names[seconds[position]]
         raise ComparisonError(
             f"comparison: no user has a score from both {one!r} and {other!r}; leave one out"
         )
-    scored = ScoredPairs.of(table, firsts, seconds, n_resamples)
     is_bound, note = np.zeros(len(firsts), bool), ""
     differing, of_pairs, sizes, *error, p_values = scored.describe(test)
     if test == "randomisation":
         n_counted = 1 if correction == "none" else len(firsts)
         p_values, is_bound = scored.randomise(seed, level, n_counted)
         note = _undecidable(differing, n_resamples, correction, level)
-    means = np.nanmean(table, axis=0)
+    means = scored.means()
     if seeds is None or test not in SEED_TESTS:
         errors = StandardError(*error)
         low, high = scored.intervals(confidence, interval, seed)
@@ -253,7 +252,7 @@ def compare(
             "mean": means,
             "low": low[:n],
             "high": high[:n],
-            "n_users": np.count_nonzero(~np.isnan(table), axis=0),
+            "n_users": n_users,
             "letters": ranked_letters(-means if higher_is_better else means, adjusted <= level),
         }
     )

@@ -105,6 +105,11 @@ class Moments:
         """Whether all values are the same."""
         return np.asarray(self.sums[LEAST] == self.sums[MOST])
 
+    @property
+    def _largest(self) -> Floats:
+        """The largest value without its sign."""
+        return np.asarray(np.maximum(np.abs(self.sums[LEAST]), np.abs(self.sums[MOST])))
+
     def standard_error(self) -> tuple[Floats, Floats]:
         """Return the standard errors of the means and their degrees of freedom."""
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -116,7 +121,7 @@ class Moments:
         """Return the means in standard deviations, as `harness.statistics.effect_size` does."""
         with np.errstate(divide="ignore", invalid="ignore"):
             sizes = self.mean / np.sqrt(self.central[0] / (self.n_known - 1))
-        largest = np.maximum(np.abs(self.sums[LEAST]), np.abs(self.sums[MOST]))
+        largest = self._largest
         is_same = self.sums[MOST] - self.sums[LEAST] <= 50 * EPSILON * largest
         sizes = np.where(is_same, np.copysign(np.inf, self.mean), sizes)
         return np.asarray(np.where(self.n_known < 2, np.nan, np.where(largest == 0, 0.0, sizes)))
@@ -221,7 +226,8 @@ class Moments:
         tested = np.flatnonzero((self.raw[0] > 0) & self.has_test)
         if len(tested):
             steps = np.zeros(len(self.first))
-            find = partial(_find_step, self.columns, self.first, self.second, tested, steps)
+            shared = self.columns, self.first, self.second, tested, self._largest, steps
+            find = partial(_find_step, *shared)
             each_block(find, len(tested), 1 + LEAST_WORK // self.columns.shape[1])
             square, fourth, sixth = self.raw[:, tested]
             scale = np.sqrt(square)
@@ -269,9 +275,11 @@ def _add_powers(
             if not np.isnan(value):
                 n_known += 1
                 total += value
-                least, most = min(least, value), max(most, value)
-                if value != 0:
-                    n_differing += 1
+                n_differing += value != 0
+                if value < least:
+                    least = value
+                if value > most:
+                    most = value
         mean = total / n_known if n_known else np.nan
         c2, c3, c4, r2, r4, r6 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         for user in range(columns.shape[1]):
@@ -300,6 +308,7 @@ def _find_step(
     first: Indices,
     second: Indices,
     tested: Indices,
+    largest: Floats,
     steps: Floats,
     start: int,
     stop: int,
@@ -310,12 +319,7 @@ def _find_step(
     """
     for place in range(start, stop):
         pair = tested[place]
-        one, two = first[pair], second[pair]
-        most = 0.0
-        for user in range(columns.shape[1]):
-            value = columns[one, user] - (columns[two, user] if two >= 0 else 0.0)
-            if not np.isnan(value):
-                most = max(most, abs(value))
+        one, two, most = first[pair], second[pair], largest[pair]
         step, is_multiple = most, False
         while step > COARSEST * most and not is_multiple:
             is_multiple = True

@@ -58,6 +58,22 @@ class ScoredPairs:
         """Whether nothing is resampled: there are many users, and no number of resamples is set."""
         return self.n_resamples is None and self.moments is not None
 
+    def counts(self) -> tuple[Indices, Indices]:
+        """Return how many users have a score in each column, and in both of each pair."""
+        n = self.table.shape[1]
+        if self.moments is not None:
+            counts = self.moments.n_known.astype(np.intp)
+            return counts[:n], counts[n:]
+        known = (~np.isnan(self.table)).astype(np.float64)
+        common = (known.T @ known).astype(np.intp)
+        return common.diagonal(), common[self.firsts, self.seconds]
+
+    def means(self) -> Floats:
+        """Return the mean of each column."""
+        if self.moments is not None:
+            return self.moments.mean[: self.table.shape[1]]
+        return np.asarray(np.nanmean(self.table, axis=0))
+
     @cached_property
     def shared(self) -> PairColumns:
         """What is resampled."""
