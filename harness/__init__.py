@@ -14,6 +14,7 @@ TYPE_CHECKING = False  # as type checkers know it; to import `typing` takes long
 __version__ = "0.2.0"
 
 __all__ = [
+    "Analysis",
     "Note",
     "Ratings",
     "Run",
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from harness import metrics
     from harness.algorithms.arrays import TrainingData
     from harness.algorithms.model_files import load_model, save_model
+    from harness.analyses.base import Analysis
     from harness.datasets import Ratings, load
     from harness.experiment.describe import describe
     from harness.experiment.run import fit_row, run
@@ -73,6 +75,7 @@ if TYPE_CHECKING:
     from harness.splits.plugin import Split
 
 _HOMES = {
+    "harness.analyses.base": ("Analysis",),
     "harness.algorithms.arrays": ("TrainingData",),
     "harness.splits.plugin": ("Split",),
     "harness.algorithms.model_files": ("load_model", "save_model"),

@@ -487,8 +487,8 @@ def conventions(run: str, results: Path, role: str, k: int, threshold: float | N
 
     All rows score the same lists and ratings; only the definition differs.
     """
+    from harness.analyses.conventions import under_conventions
     from harness.results.display import GROUP
-    from harness.results.sensitivity import under_conventions
 
     (opened,) = options.opened((run,), results)
     scored = under_conventions(opened, options.store(), role=role, k=k, threshold=threshold)

@@ -19,10 +19,10 @@ from pydantic import (
     model_validator,
 )
 
-from harness import metrics, seeds
+from harness import metrics, plugins, seeds
 from harness.candidates import CandidatesSection, Rated
 from harness.datasets.section import DatasetSection
-from harness.errors import MetricError, suggestion
+from harness.errors import MetricError, PluginError, suggestion
 from harness.grouping import GroupSection
 from harness.sections import MOST_SECONDS, OneOrMore, SearchSpace, Section, State, folded
 from harness.splits import FilterSection, SplitSection
@@ -44,6 +44,7 @@ def name_of_given(dataset: object) -> str | None:
 
 
 Claim = Literal["algorithms", "models"]
+DEFAULT_ANALYSES = ("bounds", "conventions", "ties")
 MOST_SEEDS = 10_000
 """Combinations of seeds."""
 
@@ -379,6 +380,9 @@ class Experiment(Section):
     groups: list[GroupSection] = Field(default=[])
     """For whom each algorithm works: groups of users or items, each with the metrics that are means
     of users' scores. `{users: known}` is added where a split tests users without training."""
+    analyses: OneOrMore[str] = Field(default=[*DEFAULT_ANALYSES])
+    """What looks at the finished cells: `bounds`, `conventions`, `ties`, and analyses of your own
+    as `mine:Lengths`. A list takes the place of these three; `default` in it stands for them."""
     plugins: OneOrMore[str] | None = None
     """Python files beside the config, which are imported and run: `mine.py` makes `mine:MyALS` an
     algorithm and `mine:fairness@10` a metric. Installed plug-ins need no entry here."""
@@ -433,6 +437,20 @@ class Experiment(Section):
         named = [row.get("name") if isinstance(row, dict) else row for row in rows]
         added = [each for each in ("Random", "Popularity") if each not in named]
         return {**data, "algorithms": [*rows, *added]}
+
+    @field_validator("analyses")
+    @classmethod
+    def _analyses_are_known(cls, names: list[str]) -> list[str]:
+        expanded: list[str] = []
+        for name in names:
+            expanded += DEFAULT_ANALYSES if name == "default" else [name]
+        for name in expanded:
+            if plugins.recorded("analyses", name) is None:
+                try:
+                    plugins.find("analyses", name).load()
+                except PluginError as error:
+                    raise ValueError(str(error)) from None
+        return list(dict.fromkeys(expanded))
 
     @field_validator("algorithms", "groups")
     @classmethod

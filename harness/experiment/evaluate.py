@@ -1,70 +1,61 @@
-"""Completed cells become scores, and bounds of what was possible."""
+"""Completed cells become scores, and each is handed to the analyses that the config asks for."""
 
 from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from harness import evaluation, metrics
+from harness import evaluation, plugins
 from harness.algorithms import registry
+from harness.analyses.base import Analysis, BuiltinAnalysis, ScoredCell
 from harness.datasets import Ratings
+from harness.errors import PluginError, reason_of
 from harness.execution.events import Stage
 from harness.execution.pool import Pool
 from harness.experiment.cell import compile_scoring
-from harness.experiment.group_scores import TableGroups
 from harness.experiment.plan import Cell, Plan
 from harness.lazy import pd
-from harness.metrics import Exposure, Metric, Scores
+from harness.metrics import Exposure, Scores
 from harness.notes import Note
-from harness.results.display import BOUNDS, ROW
-from harness.results.outputs import OutputFiles
-from harness.results.record import (
-    Bound,
-    BoundResult,
-    CellName,
-    CellResult,
-    ConventionScores,
-    FailedCell,
-    GroupScores,
-    RowResult,
-    Score,
-    TableName,
-    TieScores,
-)
-from harness.results.scores import RowScores, RowValue, or_none
-from harness.results.sensitivity import Sensitivity
+from harness.results.display import ROW
+from harness.results.record import CellName, CellResult, FailedCell, RowResult, Score
+from harness.results.scores import RowScores, or_none
 from harness.results.store import CellRecord
 from harness.splits import Split
 
 
 @dataclass(eq=False)
 class Evaluation:
-    """The scores of a run."""
+    """The scores of a run, and what its analyses found."""
 
-    outputs: OutputFiles | None
     users: pd.DataFrame
     """A row for each finished cell and user."""
     cells: list[CellResult | FailedCell] = field(default_factory=list)
     rows: list[RowResult] = field(default_factory=list)
-    bounds: list[BoundResult] = field(default_factory=list)
-    conventions: list[ConventionScores] = field(default_factory=list)
-    ties: list[TieScores] = field(default_factory=list)
-    undistinguished: dict[str, dict[str, list[Note | None]]] = field(default_factory=dict)
-    """By table and label: for each fold why every order of its lists scores the same, None where
-    orders differ."""
-    groups: list[GroupScores] = field(default_factory=list)
-    group_notes: list[Note] = field(default_factory=list)
+    parts: dict[str, Any] = field(default_factory=dict)
+    """What this package's own analyses add to the record, by its keys."""
+    tables: dict[str, pd.DataFrame] = field(default_factory=dict)
+    """The tables of other analyses, by name."""
+    notes: list[Note] = field(default_factory=list)
+    """Of the analyses."""
+
+    @property
+    def undistinguished(self) -> dict[str, dict[str, list[Note | None]]]:
+        """Why every order of a table's lists scores the same, where the bounds were asked for."""
+        return cast("dict[str, dict[str, list[Note | None]]]", self.parts["undistinguished"])
 
 
 def evaluate(
     plan: Plan, cells: Sequence[Cell], pool: Pool, failures: Mapping[str, str]
 ) -> Evaluation:
-    """Score every completed cell and describe every cell."""
+    """Score every completed cell, describe every cell, and hand them to the analyses."""
     labels = [str(metric) for metric in plan.metrics]
     tables: dict[str, dict[str, list[tuple[int, Cell, CellName]]]]
     tables = defaultdict(lambda: defaultdict(list))
@@ -73,15 +64,13 @@ def evaluate(
         tables[name.table][name.row].append((position, cell, name))
     results: dict[int, CellResult | FailedCell] = {}
     frames: dict[int, pd.DataFrame] = {}
-    kept, sections = plan.experiment.outputs, plan.experiment.candidates
-    empty = pd.DataFrame(columns=[*ROW, "seed", "fold", "user", *labels])
-    found = Evaluation(OutputFiles(kept) if kept.wanted else None, empty)
-    sensitivity = Sensitivity(labels, plan.experiment.headline)
-    for table, of_table in tables.items():
-        limits = _Bounds(plan.metrics)
+    sections = plan.experiment.candidates
+    evaluated = Evaluation(pd.DataFrame(columns=[*ROW, "seed", "fold", "user", *labels]))
+    analyses = Analyses(plan)
+    for of_table in tables.values():
         positions = [position for of_row in of_table.values() for position, _, _ in of_row]
-        by_group = TableGroups(plan, [cells[position] for position in positions])
-        for of_row in of_table.values():  # so that what is kept of each user is that of one row
+        analyses.start_table([cells[position] for position in positions])
+        for of_row in of_table.values():  # so that what is held of each user is that of one row
             row = RowScores(plan.metrics)
             for position, cell, name in of_row:
                 record = None if cell.key in failures else pool.take(cell.key)
@@ -95,34 +84,101 @@ def evaluate(
                 pool.watch(Stage(cell.title, "metrics"))
                 entry = registry.entry(plan.experiment.algorithms[cell.algorithm].name)
                 prefers = entry.gives_preferences(cell.params)  # as a search chose them
-                scores, result = scored(plan, plan.split(cell), name, record, prefers)
+                split = plan.split(cell)
+                scores, result = scored(plan, split, name, record, prefers)
                 result.found = cell.key not in pool.computed
                 results[position] = result
                 row.add(record.users, scores)
-                sensitivity.add(name, record)
-                if sections[cell.candidates].least_estimate is None:
-                    limits.add(name, record)  # else each algorithm has lists of its own
-                if found.outputs is not None:
-                    found.outputs.add(name, plan.split(cell), sections[cell.candidates], record)
                 frames[position] = users_of(name, ratings, record, scores)
-                by_group.add(cell, record, frames[position])
-            found.rows.append(row.result(name))
-        found.bounds += limits.results(name)
-        of_groups, groups = ", ".join(name.names), []
-        pool.watch(Stage(of_groups, "groups", 0, by_group.n_results))
-        for scores_of_groups in by_group.results([results[position] for position in positions]):
-            groups.append(scores_of_groups)
-            pool.watch(Stage(of_groups, "groups", len(groups), by_group.n_results))
-        found.group_notes += by_group.notes(name.place(tables), groups)
-        found.groups += groups
-        found.undistinguished[table] = limits.reasons
-    if found.outputs is not None:
-        found.outputs.close()
+                candidates = sections[cell.candidates]
+                finished = ScoredCell(name, split, candidates, record, frames[position])
+                analyses.add(finished, scores)
+            evaluated.rows.append(row.result(name))
+
+        def report(stage: str, done: int, total: int, of: str = ", ".join(name.names)) -> None:
+            pool.watch(Stage(of, stage, done, total))
+
+        analyses.end_table(name, [results[position] for position in positions], tables, report)
     if frames:
-        found.users = pd.concat([frames[each] for each in sorted(frames)], ignore_index=True)
-    found.cells = [results[position] for position in range(len(cells))]
-    found.conventions, found.ties = sensitivity.results()
-    return found
+        evaluated.users = pd.concat(
+            [frames[position] for position in sorted(frames)], ignore_index=True
+        )
+    evaluated.cells = [results[position] for position in range(len(cells))]
+    analyses.end(evaluated)
+    return evaluated
+
+
+class Analyses:
+    """The analyses that a config asks for; one of somebody else's that fails stops only itself."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.builtin: list[BuiltinAnalysis] = []
+        self.others: dict[str, Analysis] = {}
+        self.failed: dict[str, str] = {}
+        for name in plan.analyses:
+            kind = plugins.find("analyses", name).load()
+            if isinstance(kind, type) and issubclass(kind, BuiltinAnalysis):
+                self.builtin.append(kind(plan))
+                continue
+            with self._alone(name):
+                if not (isinstance(kind, type) and issubclass(kind, Analysis)):
+                    raise PluginError("it is not a subclass of harness.Analysis")
+                self.others[name] = kind()
+
+    def start_table(self, cells: Sequence[Cell]) -> None:
+        """Begin a table."""
+        for analysis in self.builtin:
+            analysis.start_table(cells)
+
+    def add(self, cell: ScoredCell, scores: Mapping[str, Scores]) -> None:
+        """Hand a finished cell to each."""
+        for analysis in self.builtin:
+            analysis.add(cell, scores)
+        for name, other in [*self.others.items()]:
+            with self._alone(name):
+                other.add(cell, scores)
+
+    def end_table(
+        self,
+        name: CellName,
+        cells: Sequence[CellResult | FailedCell],
+        tables: Mapping[str, object],
+        report: Callable[[str, int, int], object],
+    ) -> None:
+        """End a table."""
+        for analysis in self.builtin:
+            analysis.end_table(name, cells, tables, report)
+
+    def end(self, evaluated: Evaluation) -> None:
+        """Put the results of all into an evaluation."""
+        evaluated.parts = {"undistinguished": {}}
+        for analysis in self.builtin:
+            evaluated.parts |= analysis.parts()
+            evaluated.notes += analysis.notes()
+        for name, other in [*self.others.items()]:
+            with self._alone(name):
+                table, notes = other.result(), other.notes()
+                if table is not None:
+                    if not isinstance(table, pd.DataFrame):
+                        raise PluginError(f"`result` returned {type(table).__name__}, no DataFrame")
+                    evaluated.tables[name] = table
+                if not all(isinstance(note, Note) for note in notes):
+                    raise PluginError("`notes` returned something else than a list of Note")
+                evaluated.notes += notes
+        for name, reason in self.failed.items():
+            values = {"analysis": name, "reason": reason}
+            evaluated.notes.append(Note("analysis-failed", values))
+
+    @contextmanager
+    def _alone(self, name: str) -> Iterator[None]:
+        """Drop an analysis that fails, and keep the reason."""
+        try:
+            yield
+        except Exception as error:
+            self.others.pop(name, None)
+            kind = "" if isinstance(error, PluginError) else f"{type(error).__name__}: "
+            origin = plugins.find("analyses", name).origin
+            self.failed[name] = f"{kind}{reason_of(error)} ({origin})"
 
 
 def users_of(
@@ -180,35 +236,3 @@ def _exposure(split: Split, record: CellRecord, genres: NDArray[np.bool_] | None
         ratings=ratings.ratings[split.train],
         genres=genres,
     )
-
-
-class _Bounds:
-    """Collects the scores of the best and of a random order of the lists of a table."""
-
-    def __init__(self, wanted: tuple[Metric, ...]) -> None:
-        self.wanted = wanted
-        self.folds: set[tuple[int, int]] = set()
-        self.values: dict[Bound, dict[str, RowValue]] = {bound: {} for bound in BOUNDS}
-        self.reasons: dict[str, list[Note | None]] = {}
-
-    def add(self, name: CellName, record: CellRecord) -> None:
-        """Take the lists of a cell, unless those of another model in its fold were taken."""
-        if (name.seed, name.fold) in self.folds:
-            return
-        self.folds.add((name.seed, name.fold))
-        for label, limits in evaluation.bound_scores(self.wanted, record.rankings).items():
-            metric = metrics.parse(label)
-            for bound, of_bound in self.values.items():
-                of_bound.setdefault(label, RowValue(metric)).add(record.users, limits[bound])
-            reason = evaluation.cannot_distinguish(metric, record.rankings, limits)
-            self.reasons.setdefault(label, []).append(reason)
-
-    def results(self, table: TableName) -> Iterator[BoundResult]:
-        for bound, values in self.values.items():
-            if values:
-                yield BoundResult(
-                    **table.only(TableName),
-                    bound=bound,
-                    scores={label: each.value for label, each in values.items()},
-                    deviations={label: each.deviation for label, each in values.items()},
-                )

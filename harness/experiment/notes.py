@@ -39,7 +39,7 @@ def notes(plan: Plan, found: Evaluation, compared: Sequence[MetricComparison]) -
             *_notes_on_unknown_users(plan, cells),
             *_notes_on_counts(found.rows, cells),
             *_notes_on_trials(cells),
-            *found.group_notes,
+            *found.notes,
             *(cut_grids(plan.experiment) if plan.is_tuned else ()),
             *_notes_on_metrics(plan, found, compared, cells),
             *_notes_on_times(cells),

@@ -125,6 +125,18 @@ class Plan:
         """The metrics that need the genres of items."""
         return [str(metric) for metric in self.metrics if metric.needs_genres]
 
+    @cached_property
+    def analyses(self) -> list[str]:
+        """The analyses of finished cells that the config asks for, by name."""
+        asked = list(self.experiment.analyses)
+        keeps = any(section.unknown_users == "keep" for section in self.experiment.candidates)
+        divided = (split for folds in self._splits.values() for split in folds)
+        if self.experiment.groups or (keeps and any(split.unknown[0] for split in divided)):
+            asked.append("groups")
+        if self.experiment.outputs.wanted:
+            asked.append("outputs")
+        return list(dict.fromkeys(asked))
+
     @property
     def is_tuned(self) -> bool:
         """Whether an algorithm has a search."""

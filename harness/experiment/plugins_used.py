@@ -19,6 +19,8 @@ def plugins_used(experiment: Experiment) -> Iterator[PluginUsed]:
             yield from _used("algorithms", registry.canonical(row.name), {})
     for metric in {metric.name: metric for metric in parse_many(experiment.metrics)}.values():
         yield from _used("metrics", metric.name, metric.definition.facts())
+    for name in experiment.analyses:
+        yield from _used("analyses", name, {})
     for split in experiment.split:
         facts = {"name": split.describe(), "sentence": split.sentence()}
         yield from _used("splits", split.kind, facts)

@@ -138,7 +138,12 @@ def run(
         "seconds": round(time.perf_counter() - begun, 3),
         "files": {},
     }
-    done = Run(RunInfo.checked(record), evaluation.users, trials=trials, outputs=evaluation.outputs)
+    done = Run(
+        RunInfo.checked(record),
+        evaluation.users,
+        trials=trials,
+        outputs=evaluation.parts.get("outputs"),
+    )
     if results is None:
         return done
     watch(Stage("", "writing"))
@@ -205,10 +210,11 @@ def _record(plan: Plan, evaluation: Evaluation, watch: Watch) -> dict[str, objec
         ),
         "cells": evaluation.cells,
         "rows": evaluation.rows,
-        "bounds": evaluation.bounds,
-        "conventions": evaluation.conventions,
-        "ties": evaluation.ties,
-        "groups": evaluation.groups,
+        "bounds": evaluation.parts.get("bounds", []),
+        "conventions": evaluation.parts.get("conventions", []),
+        "ties": evaluation.parts.get("ties", []),
+        "groups": evaluation.parts.get("groups", []),
+        "analyses": evaluation.tables,
         "statistics": statistics,
         "spaces": {each.title: space_of(each) for each in experiment.algorithms if each.search},
         "packages": packages(),

@@ -27,6 +27,7 @@ from harness import metrics, plugins
 from harness.config.experiment import NAME, Claim, Experiment, headline_of, name_of_given
 from harness.errors import MetricError, ResultsError, counted
 from harness.files import report_os_error
+from harness.lazy import pd
 from harness.results.description import DataDescription
 from harness.results.environment import Machine
 from harness.results.fields import (
@@ -371,6 +372,32 @@ class SplitInfo(Record):
     """Share of test users, and of test ratings by their item, without a training rating."""
 
 
+class OwnTable(Record):
+    """The table of an analysis that is not this package's own."""
+
+    columns: Rows[Word]
+    rows: Rows[list[str | int | float | bool | None]]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_frame(cls, given: object) -> object:
+        if not isinstance(given, pd.DataFrame):
+            return given
+        split = json.loads(given.to_json(orient="split", index=False, date_format="iso"))
+        columns = [str(column) for column in given.columns]
+        plain = (str, int, float, bool, type(None))
+        rows = [
+            [value if isinstance(value, plain) else json.dumps(value) for value in row]
+            for row in split["data"]
+        ]
+        return {"columns": columns, "rows": rows}
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The table as a frame."""
+        return pd.DataFrame(self.rows, columns=self.columns)
+
+
 class PluginUsed(Record):
     """A plug-in that took part in a run and is not this package's own."""
 
@@ -435,6 +462,8 @@ class RunInfo(Record):
         By label, the space that an algorithm was searched in, recommended ones written out.
     versions, machine, commit, config_file, started, seconds
         With what, where, from what and when the run was made.
+    analyses : dict of str to OwnTable
+        The tables of analyses of your own, by name; see `Run.analyses`.
     plugins : list of PluginUsed
         What is not this package's own, with package and version.
     packages : dict of str to str
@@ -465,6 +494,7 @@ class RunInfo(Record):
     versions: dict[str, Text]
     packages: dict[Word, Digest] = {}
     plugins: Rows[PluginUsed] = []
+    analyses: dict[Word, OwnTable] = {}
     machine: Machine
     commit: Text | None
     config_file: Text | None

@@ -313,7 +313,7 @@ class Run:
         >>> run.importance()[["algorithm", "parameter", "importance", "n_trials"]].values.tolist()
         [['ItemMean', 'damping', 1.0, 20]]
         """
-        from harness.results.sensitivity import importance_frame
+        from harness.results.importance import importance_frame
 
         return importance_frame(self.info, self._tried())
 
@@ -364,6 +364,11 @@ class Run:
         if not cells.issuperset(frame[list(CELL)].drop_duplicates().itertuples(index=False)):
             raise ResultsError(f"{path}: has rows of cells that {RUN_FILE} does not have; {AGAIN}")
         return frame
+
+    @property
+    def analyses(self) -> dict[str, pd.DataFrame]:
+        """The tables of analyses of your own, by name."""
+        return {name: table.frame for name, table in self.info.analyses.items()}
 
     @property
     def failed(self) -> list[FailedCell]:

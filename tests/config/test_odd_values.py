@@ -59,6 +59,7 @@ metrics: [ndcg@5]
 headline: ndcg@5
 groups: [{users: known}, {items: genre, quantiles: 3}]
 plugins: null
+analyses: [default, groups]
 seed: [0, 1]
 seeds: {split: 1, search: 1, model: 1}
 tuning: {method: random, trials: 2, seconds: 5.0, metric: ndcg@5, validation: {kind: holdout}}

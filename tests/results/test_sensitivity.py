@@ -7,12 +7,14 @@ import pytest
 
 import harness
 from harness import metrics
+from harness.analyses.conventions import under_conventions
+from harness.analyses.ties import Ties
 from harness.errors import MetricError, ResultsError
+from harness.experiment.plan import Plan
 from harness.files import digest_of
 from harness.metrics import conventions
 from harness.report.page import build_page
 from harness.results import Run, read_run
-from harness.results.sensitivity import Sensitivity, under_conventions
 from harness.results.store import CellStore
 
 CONFIG = {
@@ -84,11 +86,14 @@ def test_averaged_ties_are_the_number_of_the_table_and_lie_between_worst_and_bes
             assert 0 <= row["tied"] <= 1
 
 
+def plan_of(labels):
+    return Plan.from_config(CONFIG | {"metrics": labels})
+
+
 def test_the_primary_metric_gives_the_rank_and_the_rules_for_ties():
-    unranked = Sensitivity(["rmse"])
-    assert (unranked.role, unranked.k) == ("ndcg", 10)
+    unranked = Ties(plan_of(["rmse"]))
     assert str(unranked.rules["first"]) == "ndcg(ties=first)@10"
-    ranked = Sensitivity(["ndcg(gain=linear, ties=first)@3", "rmse"])
+    ranked = Ties(plan_of(["ndcg(gain=linear, ties=first)@3", "rmse"]))
     rules = {
         rule: f"ndcg(gain=linear, ties={rule})@3" for rule in ("first", "last", "best", "worst")
     }

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from harness import evaluation, metrics, seeds, statistics
-from harness.experiment.plan import Cell, Plan
+from harness.analyses.base import BuiltinAnalysis, ScoredCell
 from harness.grouping import KNOWN, UNKNOWN, Groups, GroupSection, divide
 from harness.lazy import pd
-from harness.metrics import Metric, Rankings
+from harness.metrics import Metric, Rankings, Scores
 from harness.metrics.arrays import Floats
 from harness.notes import Note
 from harness.rankings.pairs import offsets_of
@@ -32,12 +32,56 @@ from harness.results.scores import is_mean_of_users, or_none
 from harness.results.store import CellRecord
 from harness.splits import Split
 
+if TYPE_CHECKING:
+    from harness.experiment.plan import Cell, Plan
+
 Judged = tuple[NDArray[np.int64], NDArray[np.int32], Floats]
 """Columns of test ratings: the position of the user among the lists, the item, the rating."""
 REST = ("rest", "rest_low", "rest_high")
 OF_ENTRIES = ("relevance", "rank", "tie_low", "tie_high")
 Means = Mapping[tuple[str, str], AlgorithmMean]
 """Means, intervals and letters of a group by metric and row."""
+
+
+class GroupsOfTables(BuiltinAnalysis):
+    """Scores, intervals, letters and gaps in groups of users and of items, by table."""
+
+    def __init__(self, plan: Plan) -> None:
+        super().__init__(plan)
+        self.scores: list[GroupScores] = []
+        self.said: list[Note] = []
+
+    def start_table(self, cells: Sequence[Cell]) -> None:
+        """Begin a table, of which these are the cells."""
+        self.table = TableGroups(self.plan, cells)
+
+    def add(self, cell: ScoredCell, scores: Mapping[str, Scores]) -> None:
+        """Take a finished cell."""
+        self.table.add((cell.name.seed, cell.name.fold), cell.record, cell.users)
+
+    def end_table(
+        self,
+        name: TableName,
+        cells: Sequence[AnyCell],
+        tables: Iterable[str],
+        report: Callable[[str, int, int], object],
+    ) -> None:
+        """Compare the rows of a table in each group."""
+        groups: list[GroupScores] = []
+        report("groups", 0, self.table.n_results)
+        for scores_of_groups in self.table.results(cells):
+            groups.append(scores_of_groups)
+            report("groups", len(groups), self.table.n_results)
+        self.said += self.table.notes(name.place([*tables]), groups)
+        self.scores += groups
+
+    def notes(self) -> list[Note]:
+        """Return the notes on the groups of all tables."""
+        return self.said
+
+    def parts(self) -> dict[str, Any]:
+        """Return the scores of each table in its groups."""
+        return {"groups": self.scores}
 
 
 @dataclass(eq=False)
@@ -87,9 +131,8 @@ class TableGroups:
             for each in [*made, *([KNOWN] if self.adds_known else [])]
         ]
 
-    def add(self, cell: Cell, record: CellRecord, users: pd.DataFrame) -> None:
-        """Take a finished cell, and the scores of its users in the order of its record."""
-        fold = cell.seed, cell.fold
+    def add(self, fold: tuple[int, int], record: CellRecord, users: pd.DataFrame) -> None:
+        """Take a finished cell of a seed and fold, and the scores of its users in its order."""
         codes, lists = record.users, record.rankings
         is_first, number = fold not in self.seen, self.folds[fold]
         self.seen.add(fold)
