@@ -377,9 +377,9 @@ def _score(
     training: Path | None,
 ) -> None:
     """Score a file of another program: one row."""
-    import numpy as np
-
     from harness import rankings
+    from harness.evaluation import cannot_distinguish
+    from harness.notes import Note
 
     begun = time.perf_counter()
     evidence = rankings.read(path, truth, training)
@@ -399,11 +399,9 @@ def _score(
             found.notes.append(
                 f"{name}: {metric} is undefined for {users}; its mean is over the others"
             )
-        elif not unknown and metric.per_user and len(s.per_user) > 1 and not np.ptp(s.per_user):
-            found.notes.append(
-                f"{name}: {metric} is {s.mean:g} for every user, so it cannot tell lists "
-                "apart here; a `threshold=` says which ratings are relevant"
-            )
+        elif not unknown and (reason := cannot_distinguish(metric, evidence.rankings)):
+            note = Note("indistinct", {"metric": str(metric), "reason": str(reason)})
+            found.notes.append(f"{name}: {note}")
     own = {str(metric): s.per_user for metric, s in scores.items() if metric.per_user}
     users_of = {"file": name, "user": evidence.rankings.users}
     found.users.append(pd.DataFrame(users_of | own))

@@ -93,9 +93,26 @@ def test_scores_that_cannot_be_written_and_a_metric_that_distinguishes_no_list(c
     arguments = ("evaluate", "p.csv", "--metrics", "hit@1,hit(threshold=4)@1")
     out = call.done(*arguments)
     assert out.count("note:") == 1
-    assert "note: p.csv: hit@1 is 1 for every user, so it cannot tell lists apart" in out
+    assert (
+        "note: p.csv: hit@1 cannot distinguish algorithms: every test item is relevant; set a "
+        "threshold, as hit(threshold=4)@1" in out
+    )
     err = call.refused(*arguments, "--per-user", "p.csv/u.csv")
     assert err == "p.csv/u.csv: cannot be written (not a directory); choose another place\n"
+
+
+def test_a_perfect_list_and_a_metric_without_relevance_get_no_advice_on_relevance(call, tmp_path):
+    (tmp_path / "l.csv").write_text("user,item,rank\na,x,1\na,y,2\nb,x,1\nb,y,2\n")
+    (tmp_path / "t.csv").write_text("user,item,rating\na,x,5\nb,x,4\n")
+    (tmp_path / "tr.csv").write_text("user,item,rating\nc,x,5\nc,y,4\nd,x,3\n")
+    labels = ("--metrics", "ndcg@2,hit@1,novelty@2,item_coverage@2")
+    out = call.done("evaluate", "l.csv", "--truth", "t.csv", "--training", "tr.csv", *labels)
+    assert out.splitlines()[1].split()[1:3] == ["1.000000", "1.000000"]
+    assert "note:" not in out
+    # Every order of two equally good items scores the same.
+    (tmp_path / "t.csv").write_text("user,item,rating\na,x,5\na,y,5\nb,x,4\nb,y,4\n")
+    out = call.done("evaluate", "l.csv", "--truth", "t.csv", "--metrics", "ndcg@2")
+    assert "note: l.csv: ndcg@2 cannot distinguish algorithms: all items of a list are" in out
 
 
 @pytest.mark.parametrize(
