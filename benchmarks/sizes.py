@@ -37,7 +37,7 @@ from harness.experiment.memory import PeakMemory
 from harness.metrics import Pairs
 from harness.results.environment import Machine
 from harness.splits import Split
-from harness.splits.kinds import Holdout
+from harness.splits.random import Holdout
 
 SHAPES = SIZES | {"32M": {"n_users": 200_948, "n_items": 84_432, "n_ratings": 32_000_204}}
 NEIGHBORS = ("KNNBasic", "KNNWithMeans", "KNNWithZScore", "KNNBaseline")

@@ -37,7 +37,7 @@ from harness.algorithms import models, surprise
 from harness.algorithms.trainset import ColumnTrainset
 from harness.datasets import Ratings, cache_folder
 from harness.kernels import n_threads
-from harness.splits.kinds import Holdout
+from harness.splits.random import Holdout
 
 SEEDED = ("SVD", "SVDpp", "NMF", "CoClustering")
 NEIGHBORS = ("KNNBasic", "KNNWithMeans", "KNNWithZScore", "KNNBaseline")

@@ -84,7 +84,7 @@ def divide(section: GroupSection, splits: Sequence[Split]) -> Groups:
 
     >>> from harness.datasets import load
     >>> from harness.splits import make
-    >>> from harness.splits.kinds import Holdout
+    >>> from harness.splits.random import Holdout
     >>> found = divide(GroupSection(items="popularity"), make(Holdout(), load("bundled"), seed=0))
     >>> dict(zip(found.names, found.masks[0].sum(axis=1).tolist()))
     {'head': 283, 'middle': 893, 'tail': 7194, 'unknown': 696}

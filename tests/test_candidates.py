@@ -9,7 +9,7 @@ from harness.candidates import Catalogue, Rated, Sampled
 from harness.datasets import Ratings
 from harness.errors import SplitError
 from harness.splits import Split, make
-from harness.splits.kinds import Holdout
+from harness.splits.random import Holdout
 
 
 def split_of(ratings, train, test):

@@ -26,7 +26,7 @@ from harness.errors import MetricError, PluginError, suggestion
 from harness.grouping import GroupSection
 from harness.sections import MOST_SECONDS, OneOrMore, SearchSpace, Section, State, folded
 from harness.splits import FilterSection, SplitSection
-from harness.splits.kinds import Holdout
+from harness.splits.random import Holdout
 from harness.statistics.pairs import SEED_TESTS, PairedTest
 
 USUAL_METRIC = "ndcg@10"

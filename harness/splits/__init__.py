@@ -1,6 +1,5 @@
 """Ratings filtered, and split into training and test, seeded, hashed and named."""
 
-from harness.splits import kinds
 from harness.splits.base import FilterSection, Split, SplitSection, filter, make, validation
 from harness.splits.filters import k_core
 from harness.splits.saved import read, save
@@ -11,7 +10,6 @@ __all__ = [
     "SplitSection",
     "filter",
     "k_core",
-    "kinds",
     "make",
     "read",
     "save",

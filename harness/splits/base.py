@@ -246,7 +246,7 @@ def make(
 
     Examples
     --------
-    >>> from harness.splits.kinds import KFold
+    >>> from harness.splits.random import KFold
     >>> r = Ratings.from_columns([1, 1, 2, 2], [1, 2, 1, 2], [1, 2, 3, 4], scale=(1, 5))
     >>> [split.test.tolist() for split in make(KFold(n_splits=2, shuffle=False), r, seed=0)]
     [[0, 1], [2, 3]]
@@ -260,13 +260,13 @@ def validation(split: Split, section: SplitSection, seed: int, base: Path | None
     The rows are those of the whole data; the training part is taken in the order of the data.
     """
     rows = np.sort(split.train)
-    made = section.splits(split.ratings, rows, seeds.derive(seed, "validation"), base)
-    if len(made) > 1:
+    parts = section.splits(split.ratings, rows, seeds.derive(seed, "validation"), base)
+    if len(parts) > 1:
         raise SplitError(
-            f"{section.describe()}: {len(made)} validation parts where one is needed; "
+            f"{section.describe()}: {len(parts)} validation parts where one is needed; "
             "use a split with one, as holdout"
         )
-    return made[0]
+    return parts[0]
 
 
 def filter(
@@ -295,8 +295,8 @@ def filter(
 def _counts(ratings: Ratings) -> dict[str, int]:
     """Count the ratings, and the users and items that have one."""
     sides = {"users": ratings.users, "items": ratings.items}
-    found = {noun: int(np.count_nonzero(np.bincount(codes))) for noun, codes in sides.items()}
-    return {"ratings": len(ratings)} | found
+    counts = {noun: int(np.count_nonzero(np.bincount(codes))) for noun, codes in sides.items()}
+    return {"ratings": len(ratings)} | counts
 
 
 def assemble(
@@ -325,12 +325,12 @@ def assemble(
 def _notes(split: Split, n_divided: int) -> Iterator[Note]:
     """Yield notes on users and items without training ratings, on ratings left out, on leaks."""
     ratings, train, test = split.ratings, split.train, split.test
-    for role, codes, known in (
+    for role, codes, is_known in (
         ("users", ratings.users, split.known_users),
         ("items", ratings.items, split.known_items),
     ):
         tested = np.flatnonzero(np.bincount(codes[test]))
-        n_new = int(np.count_nonzero(~known[tested]))
+        n_new = int(np.count_nonzero(~is_known[tested]))
         if n_new:
             values = {"n": n_new, "n_all": len(tested), "share": n_new / len(tested)}
             yield Note(f"unknown-{role}", values)

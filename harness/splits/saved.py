@@ -111,7 +111,7 @@ class Predefined(SplitSection):
             header=True, columns={"fold": self.column},
         )  # fmt: skip
         codes, labels = table.ids["fold"]
-        lower = np.array([each.casefold() for each in labels], object)
+        lower = np.array([label.casefold() for label in labels], object)
         if are_words := {*lower} <= {"train", "validation", "test"}:
             labels = lower  # Train and Test are not two folds
         inside = np.isin(rows, within)
@@ -180,17 +180,17 @@ def _name(path: str) -> str:
 def _rows_of_file(path: str, ratings: Ratings, within: Rows, base: Path | None) -> Rows:
     """Return the rows of the ratings that a file holds, in its order."""
     table, rows = _read(path, ratings, within, base, "rating")
-    given, known = table.numbers["rating"], ratings.ratings[rows]
-    for row in np.flatnonzero(given != known)[:1]:
+    numbers, expected = table.numbers["rating"], ratings.ratings[rows]
+    for row in np.flatnonzero(numbers != expected)[:1]:
         raise SplitError(
-            f"{path}: {_pair(table, row)} is rated {given[row]:.16g}, in {ratings.name} "
-            f"{known[row]:.16g}; give the folds of exactly these data"
+            f"{path}: {_pair(table, row)} is rated {numbers[row]:.16g}, in {ratings.name} "
+            f"{expected[row]:.16g}; give the folds of exactly these data"
         )
     return rows
 
 
 def _read(
-    path: str, ratings: Ratings, within: Rows, base: Path | None, role: str, **known: Any
+    path: str, ratings: Ratings, within: Rows, base: Path | None, role: str, **layout: Any
 ) -> tuple[Table, Rows]:
     """Read pairs with a rating or a fold, and find the row of each among some of the ratings."""
     from harness.datasets.cleaning import refuse_faults
@@ -199,7 +199,7 @@ def _read(
     kind: Kind = "number" if role == "rating" else "id"
     roles = Roles({"user": "id", "item": "id", role: kind}, RATINGS.usual | {"fold": ()})
     # The hint of a decimal comma is for those who can name it.
-    table = read_file(find_file(path, base), TextFormat(decimal="", roles=roles, **known), path)
+    table = read_file(find_file(path, base), TextFormat(decimal="", roles=roles, **layout), path)
     refuse_faults(table)
     users, items = table.ids["user"], table.ids["item"]
     user = pd.Index(ratings.user_ids).get_indexer(pd.Index(users.ids))[users.codes]

@@ -19,7 +19,7 @@ from harness.datasets import Ratings
 from harness.errors import ClusterError, ConfigError
 from harness.execution.events import CellFinished, CellStarted, Note
 from harness.experiment import run
-from harness.splits.kinds import Holdout
+from harness.splits.random import Holdout
 
 pytestmark = [
     pytest.mark.dask,

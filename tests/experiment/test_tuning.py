@@ -24,7 +24,9 @@ from harness.results.display import display_table
 from harness.results.runs import Run
 from harness.results.store import CellRecord, CellStore
 from harness.sections import Range
-from harness.splits.kinds import GlobalTime, Holdout, LeaveNOut, Rolling, UserFraction, UserHoldout
+from harness.splits.by_user import LeaveNOut, UserFraction, UserHoldout
+from harness.splits.in_time import GlobalTime, Rolling
+from harness.splits.random import Holdout
 
 GRID = {"method": "grid", "trials": 4, "metric": "ndcg@5"}
 CONFIG = {

@@ -13,6 +13,7 @@ from harness.extras.audit import audit
 from harness.results.record import RunInfo
 from harness.results.runs import Run
 from harness.splits.base import SplitSection
+from harness.splits.random import Holdout
 
 # Users arrive one after another: a moment leaves some of them without a training rating.
 SPLITS = {
@@ -67,7 +68,7 @@ def data(tmp_path_factory):
     rows[test].to_csv(folder / "test.csv", index=False)
     rows[~test].to_csv(folder / "train.csv", index=False)
     ratings = harness.load({"path": str(folder / "r.csv"), "scale": [1, 5]})
-    splits.save(splits.make(splits.kinds.Holdout(), ratings, 1), folder / "split.parquet")
+    splits.save(splits.make(Holdout(), ratings, 1), folder / "split.parquet")
     return folder
 
 

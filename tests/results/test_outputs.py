@@ -15,7 +15,7 @@ from harness.errors import ResultsError
 from harness.experiment.plan import Plan
 from harness.metrics.labels import describe
 from harness.results.runs import Run
-from harness.splits.kinds import Holdout
+from harness.splits.random import Holdout
 
 DATA = {"synthetic": {"n_users": 40, "n_items": 200, "n_ratings": 900}}
 CELL = ["candidates", "algorithm", "seed", "fold"]

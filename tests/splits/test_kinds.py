@@ -17,19 +17,11 @@ from harness.datasets import Ratings
 from harness.errors import SplitError
 from harness.splits import make
 from harness.splits.base import DrawnSplit
-from harness.splits.kinds import (
-    GlobalTime,
-    Holdout,
-    ItemFraction,
-    KFold,
-    LeaveNOut,
-    MovieLensFolds,
-    OwnTraining,
-    RepeatedKFold,
-    Rolling,
-    UserFraction,
-    UserHoldout,
-)
+from harness.splits.by_user import LeaveNOut, UserFraction, UserHoldout
+from harness.splits.in_time import GlobalTime, Rolling
+from harness.splits.movielens import MovieLensFolds
+from harness.splits.own_training import OwnTraining
+from harness.splits.random import Holdout, ItemFraction, KFold, RepeatedKFold
 
 STATES = st.integers(0, 2**32 - 1)
 SIZES = st.one_of(

@@ -12,17 +12,9 @@ from hypothesis import strategies as st
 from harness.datasets import Ratings
 from harness.errors import SplitError
 from harness.splits import make, validation
-from harness.splits.kinds import (
-    GlobalTime,
-    Holdout,
-    ItemFraction,
-    KFold,
-    LeaveNOut,
-    RepeatedKFold,
-    Rolling,
-    UserFraction,
-    UserHoldout,
-)
+from harness.splits.by_user import LeaveNOut, UserFraction, UserHoldout
+from harness.splits.in_time import GlobalTime, Rolling
+from harness.splits.random import Holdout, ItemFraction, KFold, RepeatedKFold
 from harness.splits.saved import Predefined
 
 SECTIONS = [

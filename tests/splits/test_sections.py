@@ -10,7 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 from harness.config.load import parse
 from harness.splits import FilterSection, SplitSection
 from harness.splits.base import DrawnSplit
-from harness.splits.kinds import OwnTraining
+from harness.splits.own_training import OwnTraining
 
 SPLITS = TypeAdapter(SplitSection)
 FILTERS = TypeAdapter(FilterSection)

@@ -1,0 +1,203 @@
+"""Random splits of the ratings, as those of other libraries: one part, folds, of each item."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import TYPE_CHECKING, Annotated, Literal, Self
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from harness.datasets import Ratings
+from harness.errors import SplitError, counted
+from harness.sections import Folds, Share, Size, written
+from harness.splits.base import DrawnSplit, Notes, Parts, natural
+from harness.splits.fields import LegacySeed, seeded
+
+SeveralFolds = Annotated[Folds, Field(ge=2)]
+
+
+class Holdout(DrawnSplit):
+    """One random split of the ratings."""
+
+    kind: Literal["holdout"] = "holdout"
+    """A share of the ratings, drawn at random, is the test part."""
+    test_size: Size | None = 0.2
+    """Share or count of test ratings, a share rounded up; null: all that is not training. With
+    `like: sklearn` and a `train_size`, null unless given."""
+    train_size: Size | None = None
+    """Share or count of training ratings, a share rounded down; null: all that is not test."""
+    random_state: LegacySeed = None
+    shuffle: bool = True
+    """Whether the ratings are shuffled first; if not, `surprise` tests on the last of them."""
+    like: Literal["surprise", "sklearn"] = "surprise"
+    """Which library's `train_test_split` is reproduced, row for row."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _complement_as_sklearn(cls, data: object) -> object:
+        if not isinstance(data, dict) or data.get("like") != "sklearn" or "test_size" in data:
+            return data
+        return data if data.get("train_size") is None else {**data, "test_size": None}
+
+    @model_validator(mode="after")
+    def _some_size(self) -> Self:
+        test, train = self.test_size, self.train_size
+        if test is None and train is None:
+            raise ValueError("neither `test_size` nor `train_size`; give one, as test_size: 0.2")
+        if isinstance(test, float) and isinstance(train, float) and test + train > 1 + 1e-9:
+            raise ValueError(
+                f"`test_size` {test} and `train_size` {train} are more than the whole; "
+                "make them smaller"
+            )
+        return self
+
+    def draw(self, ratings: Ratings, state: int) -> tuple[list[Parts], Notes]:
+        n, n_test, n_train = len(ratings), self.test_size, self.train_size
+        if isinstance(n_test, float):  # rounded as both libraries round
+            n_test = math.ceil(n_test * n)
+        if isinstance(n_train, float):
+            n_train = math.floor(n_train * n)
+        if n_test is None:
+            n_test = n - (n_train or 0)
+        elif n_train is None:
+            n_train = n - n_test
+        assert n_train is not None  # a section has one of the two
+        if n_train < 0 or n_test < 0 or n_train + n_test > n:
+            raise SplitError(
+                f"{self.describe()}: needs more than the {counted(n, 'rating')} of the data; "
+                "make test_size or train_size smaller"
+            )
+        order = np.random.RandomState(state).permutation(n) if self.shuffle else np.arange(n)
+        if self.shuffle and self.like == "sklearn":  # whose permutation begins with the test part
+            return [(order[n_test : n_test + n_train], order[:n_test])], ()
+        return [(order[:n_train], order[n_train : n_train + n_test])], ()
+
+    def describe(self) -> str:
+        sizes = (self.test_size, " "), (self.train_size, ", train ")
+        name = "holdout" + "".join(f"{by}{written(n)}" for n, by in sizes if n is not None)
+        name += "" if self.shuffle else ", unshuffled"
+        return name + (", as sklearn" if self.like == "sklearn" else "")
+
+    def sentence(self, part: str = "test part") -> str:
+        test = None if self.test_size is None else f"{written(self.test_size)} of the ratings"
+        train = None if self.train_size is None else f"{written(self.train_size)} of the ratings"
+        like = {"surprise": "Surprise", "sklearn": "scikit-learn"}[self.like]
+        if self.shuffle:
+            how = f"drawn at random as by {like}{seeded(self.random_state)}"
+            rest = f"; {train} are training" if test and train else ""
+            return f"{test or f'All but {train}'}, {how}, are the {part}{rest}."
+        if test is None:
+            parts = f"all but the first {train} are the {part}"
+        elif train is None:
+            parts = f"the last {test} are the {part}"
+        else:
+            parts = f"the first {train} are training and the next {test} are the {part}"
+        return f"In the order of the data, as by {like}, {parts}."
+
+
+class _Folds(DrawnSplit):
+    """K-fold cross-validation, once or several times."""
+
+    if TYPE_CHECKING:
+        n_splits: int = 5
+
+    def draw(self, ratings: Ratings, state: int) -> tuple[list[Parts], Notes]:
+        n, folds = len(ratings), []
+        if self.n_splits > n:
+            raise SplitError(
+                f"{self.describe()}: {counted(n, 'rating')} cannot fill {self.n_splits} folds; "
+                "lower n_splits"
+            )
+        rng = np.random.RandomState(state)  # one for all repetitions, as Surprise has it
+        for _ in range(getattr(self, "n_repeats", 1)):
+            order = np.arange(n)
+            if getattr(self, "shuffle", True):
+                rng.shuffle(order)
+            sizes = np.full(self.n_splits, n // self.n_splits)
+            sizes[: n % self.n_splits] += 1  # the first folds take what is left over
+            for start, stop in pairwise([0, *np.cumsum(sizes).tolist()]):
+                folds.append((np.concatenate([order[:start], order[stop:]]), order[start:stop]))
+        return folds, ()
+
+
+class KFold(_Folds):
+    """Cross-validation over the ratings, as `surprise.model_selection.KFold`."""
+
+    kind: Literal["kfold"] = "kfold"
+    """Each rating is in the test part of exactly one fold."""
+    n_splits: SeveralFolds = 5
+    """How many folds."""
+    random_state: LegacySeed = None
+    shuffle: bool = True
+    """Whether the ratings are shuffled before they are cut into folds."""
+
+    def describe(self) -> str:
+        return f"{self.n_splits}-fold" + ("" if self.shuffle else ", unshuffled")
+
+    def sentence(self, part: str = "test part") -> str:
+        how = f"at random into {self.n_splits} folds{seeded(self.random_state)}"
+        if not self.shuffle:
+            how = f"in the order of the data into {self.n_splits} folds"
+        return f"The ratings were divided {how}, each the {part} once."
+
+
+class RepeatedKFold(_Folds):
+    """Cross-validation several times over, as `surprise.model_selection.RepeatedKFold`."""
+
+    kind: Literal["repeated-kfold"] = "repeated-kfold"
+    """K-fold, with the ratings shuffled again in each repetition."""
+    n_splits: SeveralFolds = 5
+    """How many folds in each repetition."""
+    n_repeats: Folds = 10
+    """How many repetitions."""
+    random_state: LegacySeed = None
+
+    def describe(self) -> str:
+        return f"{self.n_repeats} x {self.n_splits}-fold"
+
+    def sentence(self, part: str = "test part") -> str:
+        return (
+            f"The ratings were divided at random into {self.n_splits} folds, {self.n_repeats} "
+            f"times{seeded(self.random_state)}; each fold is the {part} once."
+        )
+
+
+class ItemFraction(DrawnSplit):
+    """The same share of every item's ratings."""
+
+    kind: Literal["item-fraction"] = "item-fraction"
+    """A share of each item's ratings, drawn at random, is the test part."""
+    fraction: Share = 0.25
+    """Share of test ratings. An item's other ratings are rounded to the nearest count, a half to
+    the even one, so an item with few ratings may be in one part alone."""
+    random_state: LegacySeed = None
+    like: Literal["recommenders"] | None = None
+    """Order both parts by item and draw, row for row as `python_stratified_split` with
+    `filter_by="item"` of Microsoft's Recommenders; null: the order of the data."""
+
+    def draw(self, ratings: Ratings, state: int) -> tuple[list[Parts], Notes]:
+        rank = np.arange(ratings.n_items)
+        if self.like == "recommenders":  # which sorts the items by their ids
+            rank[sorted(rank, key=lambda code: natural(str(ratings.item_ids[code])))] = rank.copy()
+        numbers = np.random.RandomState(state).random_sample(len(ratings))
+        rows = np.lexsort((numbers, rank[ratings.items]))
+        items = rank[ratings.items[rows]]
+        place = np.arange(len(rows)) - np.searchsorted(items, items)
+        train = place < np.round((1 - self.fraction) * np.bincount(items))[items]
+        parts = rows[train], rows[~train]
+        if self.like is None:
+            parts = np.sort(parts[0]), np.sort(parts[1])
+        return [parts], ()
+
+    def describe(self) -> str:
+        like = ", as recommenders" if self.like else ""
+        return f"item fraction {written(self.fraction)}{like}"
+
+    def sentence(self, part: str = "test part") -> str:
+        like = " as by python_stratified_split of Recommenders" if self.like else ""
+        return (
+            f"{written(self.fraction)} of each item's ratings, drawn at random{like}"
+            f"{seeded(self.random_state)}, are the {part}."
+        )
