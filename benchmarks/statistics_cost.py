@@ -125,7 +125,9 @@ def one_comparison(
     seconds, cpu = time.perf_counter() - begun, time.process_time() - processor
     tracemalloc.start()
     statistics.compare(tables[0], names, n_resamples=n_resamples and 1_000)
-    return {"wall": seconds, "cpu": cpu, "mb": tracemalloc.get_traced_memory()[1] / 1e6}
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return {"wall": seconds, "cpu": cpu, "mb": peak / 1e6}
 
 
 def comparisons(n_threads: int) -> list[dict[str, Any]]:

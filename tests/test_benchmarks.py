@@ -126,3 +126,14 @@ def test_every_algorithm_of_surprise_has_steps_at_every_size(benchmark_module):
         "SlopeOne": 5,
         "KNNBasic": 5,
     }
+
+
+def test_the_cost_of_statistics_is_measured_in_seconds_and_bytes(benchmark_module):
+    cost = benchmark_module("statistics_cost")
+    for n_resamples in (None, 100):
+        measured = cost.one_comparison(300, 2, 1, n_resamples)
+        assert measured["cpu"] > 0
+        assert 0 < measured["mb"] < 50
+    scores = cost.table_of(1000, 3)
+    assert scores.shape == (1000, 3)
+    assert scores.T.flags["C_CONTIGUOUS"]

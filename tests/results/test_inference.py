@@ -1,13 +1,18 @@
 """The comparison of tables from the scores of users: what it averages, and how far it is."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import harness
 from harness.config.experiment import Inference
+from harness.results import read_run
 from harness.results.inference import UserScores, infer
 from harness.statistics import MANY_USERS
+
+RESULTS = Path(__file__).parents[2] / "results"
 
 
 def scores_of_users(n_users, n_folds, seed=0):
@@ -55,3 +60,19 @@ def test_what_compares_says_how_many_metrics_of_all_tables_are_done(threads, mon
     compared, _ = infer(*args, progress=lambda *step: steps.append(step))
     assert steps == [(1, 4), (2, 4), (3, 4), (4, 4)]
     assert compared == run.info.statistics
+
+
+@pytest.mark.parametrize("name", ["half-stars", "microsoft-svd", "seeds-ml-100k"])
+def test_committed_statistics_come_out_again(name):
+    run = read_run(RESULTS / name)
+    experiment, info = run.info.experiment, run.info
+    args = experiment.statistics, experiment.seed[0], experiment.draws, info.splits
+    compared, _ = infer(run.users, info.metrics, info.cells, *args)
+    for ours, theirs in zip(compared, info.statistics, strict=True):
+        for part in ("algorithms", "pairs"):
+            one, other = (
+                pd.DataFrame([row.model_dump() for row in getattr(comparison, part)])
+                for comparison in (ours, theirs)
+            )
+            pd.testing.assert_frame_equal(one, other, rtol=1e-9)
+        assert ours.method == theirs.method
