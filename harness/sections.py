@@ -61,14 +61,14 @@ class Section(BaseModel):
     """The key that a plain string in place of the section is the value of; empty for none."""
 
     @classmethod
-    def spelled_out(cls, given: object) -> object:
+    def spelled_out(cls, value: object) -> object:
         """Return a plain string as the mapping that it stands for, and all else as it is."""
-        return {cls.short: given} if cls.short and isinstance(given, str) else given
+        return {cls.short: value} if cls.short and isinstance(value, str) else value
 
     @model_validator(mode="before")
     @classmethod
-    def _spell_out(cls, given: object) -> object:
-        return cls.spelled_out(given)
+    def _spell_out(cls, value: object) -> object:
+        return cls.spelled_out(value)
 
     def stated(self, exclude: Set[str] = frozenset()) -> dict[str, Any]:
         """Return the keys that are not defaults as plain data, and each kind."""
@@ -78,31 +78,31 @@ class Section(BaseModel):
 S = TypeVar("S", bound=Section)
 
 
-def validated(section: type[S], given: object, where: str) -> S:
+def validated(section: type[S], data: object, where: str) -> S:
     """Return a section of plain data that belong to no config, or raise a DataError."""
     try:
-        return section.model_validate(plain_data(given))
+        return section.model_validate(plain_data(data))
     except ValidationError as error:
         lines = []
-        for each in error.errors():
-            missing = each["loc"][-1:] if each["type"] == "missing" else ()
-            path = dotted((*located(given, each["loc"]), *missing))
-            lines.append(": ".join(filter(None, (where, path, explained(each, section)))))
+        for fault in error.errors():
+            missing = fault["loc"][-1:] if fault["type"] == "missing" else ()
+            path = dotted((*located(data, fault["loc"]), *missing))
+            lines.append(": ".join(filter(None, (where, path, explained(fault, section)))))
         raise DataError("\n".join(dict.fromkeys(lines))) from None
     except RecursionError:  # as of a mapping that contains itself
         raise DataError(f"{where}: nested too deeply; flatten it") from None
 
 
-def plain_data(given: object) -> object:
+def plain_data(data: object) -> object:
     """Return a copy of Python data, with NumPy's numbers and arrays as Python's."""
-    if isinstance(given, np.generic | np.ndarray):
-        return given.tolist()
-    if isinstance(given, Mapping):
-        return {key: plain_data(value) for key, value in given.items()}
-    if isinstance(given, list | tuple):
-        plain = [plain_data(value) for value in given]
-        return plain if isinstance(given, list) else tuple(plain)
-    return given
+    if isinstance(data, np.generic | np.ndarray):
+        return data.tolist()
+    if isinstance(data, Mapping):
+        return {key: plain_data(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        plain = [plain_data(value) for value in data]
+        return plain if isinstance(data, list) else tuple(plain)
+    return data
 
 
 def located(data: object, location: KeyPath) -> KeyPath:
@@ -159,8 +159,8 @@ class Kind(Section):
     def _keep_kind(
         self, dump: SerializerFunctionWrapHandler, info: SerializationInfo
     ) -> dict[str, object]:
-        kept = {"kind": self.kind} if info.exclude_defaults else {}
-        return {**kept, **dump(self)}
+        kind_entry = {"kind": self.kind} if info.exclude_defaults else {}
+        return {**kind_entry, **dump(self)}
 
     @classmethod
     def __pydantic_init_subclass__(cls, **options: object) -> None:
@@ -196,19 +196,19 @@ class Kind(Section):
         return {"family": cls.plugin_kind, "short": cls.short, "of": cls.__name__}
 
     @classmethod
-    def of_plugin(cls, given: object) -> object:
+    def of_plugin(cls, value: object) -> object:
         """Return a section as the kind that its ``kind`` names, imported where it is new."""
-        given = cls.spelled_out(given)
-        if isinstance(given, cls):
-            return given
-        if not isinstance(given, dict):
+        value = cls.spelled_out(value)
+        if isinstance(value, cls):
+            return value
+        if not isinstance(value, dict):
             raise PydanticCustomError("model_type", "must be a mapping")
-        kind = given.get("kind")
+        kind = value.get("kind")
         if kind is None:
             raise PydanticCustomError("union_tag_not_found", "no kind")
         facts = plugins.recorded(cls.plugin_kind, str(kind))
         if facts is not None and cls.of_record is not None:
-            return cls.of_record.model_validate(given | {"facts": facts})
+            return cls.of_record.model_validate(value | {"facts": facts})
         try:
             plugin = plugins.find(cls.plugin_kind, str(kind))
             section = plugin.load()
@@ -221,9 +221,9 @@ class Kind(Section):
                 {"tag": kind, "expected_tags": ", ".join(map(repr, cls.kind_names()))},
             ) from None
         if not (isinstance(section, type) and issubclass(section, cls)):
-            found = f"{kind!r} is not a kind of {cls.family}"
-            raise ValueError(f"{found}; {suggestion(kind, cls.kind_names())}")
-        return section.model_validate(given)
+            message = f"{kind!r} is not a kind of {cls.family}"
+            raise ValueError(f"{message}; {suggestion(kind, cls.kind_names())}")
+        return section.model_validate(value)
 
     @classmethod
     def kind_names(cls) -> list[str]:
@@ -242,12 +242,12 @@ class Kind(Section):
 
 def explained(error: ErrorDetails, top: type[Section]) -> str:
     """Return what one entry of ``ValidationError.errors()`` of a section found, and what to do."""
-    kind, found, location = error["type"], error["input"], error["loc"]
+    kind, value, location = error["type"], error["input"], error["loc"]
     context = error.get("ctx", {})
-    if isinstance(found, dict | list):
-        shown = "a mapping" if isinstance(found, dict) else f"a list of {len(found)}"
+    if isinstance(value, dict | list):
+        shown = "a mapping" if isinstance(value, dict) else f"a list of {len(value)}"
     else:
-        shown = brief(found)
+        shown = brief(value)
     match kind:
         case "extra_forbidden":
             inside = sections_at(top, location[:-1])
@@ -262,8 +262,8 @@ def explained(error: ErrorDetails, top: type[Section]) -> str:
             tag = context["tag"]
             return f"unknown kind {tag!r}; {suggestion(tag, _quoted(context['expected_tags']))}"
         case "literal_error":
-            said = "empty" if found is None else f"found {shown}"
-            return f"{said}; {suggestion(found, _quoted(context['expected']))}"
+            said = "empty" if value is None else f"found {shown}"
+            return f"{said}; {suggestion(value, _quoted(context['expected']))}"
         case "value_error":
             return str(context["error"])
         case "string_pattern_mismatch":
@@ -271,17 +271,17 @@ def explained(error: ErrorDetails, top: type[Section]) -> str:
             return f"found {shown}; use up to 80 {allowed}"
         case "too_short":
             return "empty; name at least one"
-        case _ if found is None:
+        case _ if value is None:
             return "empty; write a value"
         case "list_type":
-            bare = ", ".join(map(str, found)) if isinstance(found, tuple) else shown.strip("'")
-            entry = "{…}" if isinstance(found, dict) or "\n" in repr(found) else bare
+            bare = ", ".join(map(str, value)) if isinstance(value, tuple) else shown.strip("'")
+            entry = "{…}" if isinstance(value, dict) or "\n" in repr(value) else bare
             return f"found {shown}; write a list: [{entry}]"
         case "model_type" | "model_attributes_type" | "dict_type":
             short = "" if kind == "dict_type" else sections_at(top, location)[0].short
             alone = f", or its `{short}` alone" if short else ""
             return f"found {shown}; it must be a mapping of keys to values{alone}"
-        case "string_type" if not isinstance(found, dict | list):
+        case "string_type" if not isinstance(value, dict | list):
             return f"found {shown}; it must be text: put it in quotation marks"
     expected = re.sub("^[A-Z][a-z]+ should ", "", error["msg"])
     for word, plain in WORDS.items():
@@ -306,9 +306,11 @@ def sections_at(top: type[Section], location: KeyPath) -> list[type[Section]]:
     """Return the sections that may stand at a location, or around it if none does."""
     sections = [top]
     for part in location:
-        fields = [each.model_fields[part] for each in sections if part in each.model_fields]
-        inner = [each for field in fields for each in _sections(field.annotation)]
-        sections = inner or [each for each in sections if _kind(each) == part] or sections
+        fields = [
+            section.model_fields[part] for section in sections if part in section.model_fields
+        ]
+        inner = [section for field in fields for section in _sections(field.annotation)]
+        sections = inner or [section for section in sections if _kind(section) == part] or sections
     return sections
 
 
@@ -324,7 +326,7 @@ def _sections(annotation: object) -> list[type[Section]]:
                 return [section for _, section in annotation.usable_kinds()]
             return [*annotation.kinds]
         return [annotation]
-    return [found for part in get_args(annotation) for found in _sections(part)]
+    return [section for part in get_args(annotation) for section in _sections(part)]
 
 
 def dotted(path: KeyPath) -> str:

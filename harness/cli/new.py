@@ -23,7 +23,7 @@ from harness.cli.screen import printable, say, show_table
 from harness.errors import DataError, HarnessError, MetricError
 
 if TYPE_CHECKING:
-    from harness.datasets.loading import Detected
+    from harness.datasets.detection import Detected
 
 SCHEMA_FILE = "schema.json"
 FIRST_LINE = f"# yaml-language-server: $schema={SCHEMA_FILE}"
@@ -168,8 +168,8 @@ class _Data:
 
     def _detect(self, path: Path) -> Detected:
         """Read a file; where its columns cannot be found, ask for them or name the option."""
-        from harness.datasets.layout import is_number
-        from harness.datasets.loading import ROLES, detect, first_lines
+        from harness.datasets.columns import is_number
+        from harness.datasets.detection import ROLES, detect, first_lines
 
         try:
             return detect(path, self.columns)
@@ -202,7 +202,7 @@ class _Data:
 
 def _column(part: str) -> tuple[str, str | int]:
     """Return ``item=2`` as a role and a name or a position."""
-    from harness.datasets.loading import ROLES
+    from harness.datasets.detection import ROLES
 
     role, _, name = (each.strip() for each in part.partition("="))
     if role not in ROLES or not name:

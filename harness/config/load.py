@@ -29,7 +29,8 @@ from harness.config.experiment import (
     Experiment,
     name_of_given,
 )
-from harness.datasets.section import OF_LOADED, DatasetSection, is_ratings_file
+from harness.datasets.own_files import is_ratings_file
+from harness.datasets.section import OF_LOADED, DatasetSection
 from harness.errors import (
     ConfigError,
     Fault,

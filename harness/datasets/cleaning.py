@@ -57,9 +57,9 @@ def clean(table: Table, **chosen: Unpack[Policies]) -> tuple[Table, tuple[float,
         if n_lost and policies[key] == "drop":
             notes.append(Note(f"{key}-dropped", {"n": n_lost}))
     ratings = table.numbers["rating"]
-    given = ratings[usable]
-    if scale is None and len(given):
-        low, high = float(given.min()), float(given.max())
+    usable_ratings = ratings[usable]
+    if scale is None and len(usable_ratings):
+        low, high = float(usable_ratings.min()), float(usable_ratings.max())
         code, rating = "scale-found", high
         if low == high:  # of no width, it would make all clipped estimates equal
             code = "scale-of-one-rating"
@@ -68,7 +68,7 @@ def clean(table: Table, **chosen: Unpack[Policies]) -> tuple[Table, tuple[float,
         notes.append(Note(code, {"low": low, "high": high, "rating": rating}))
         if out_of_scale != "keep":
             flaws += _extreme(ratings, scale, usable)
-    elif scale is not None and len(given):
+    elif scale is not None and len(usable_ratings):
         low, high = scale
         outside = usable & ((ratings < low) | (ratings > high))
         beyond = f"is outside the scale {low:.16g} to {high:.16g}"
@@ -79,21 +79,21 @@ def clean(table: Table, **chosen: Unpack[Policies]) -> tuple[Table, tuple[float,
                 lambda row: f"the rating {ratings[row]:.16g} {beyond}",
             )
         )  # fmt: skip
-        done = {"drop": "dropped", "clip": "clipped", "keep": "kept"}
-        if n_outside and out_of_scale in done:
+        verbs = {"drop": "dropped", "clip": "clipped", "keep": "kept"}
+        if n_outside and out_of_scale in verbs:
             values = {"n": n_outside, "low": low, "high": high}
-            notes.append(Note(f"outside-scale-{done[out_of_scale]}", values))
+            notes.append(Note(f"outside-scale-{verbs[out_of_scale]}", values))
         if out_of_scale == "drop":
             usable &= ~outside
         if out_of_scale == "clip":
             table = replace(table, numbers={"rating": np.clip(ratings, low, high)})
     repeated = _repeated(table, usable, "rates")
     flaws.append(repeated)
-    refused = [each for each in flaws if policies.get(each.policy, "error") == "error"]
+    refused = [flaw for flaw in flaws if policies.get(flaw.policy, "error") == "error"]
     _refuse(refused, table, _ADVICE)
     if scale is None or not usable.any():
-        left = f"no ratings are left ({'; '.join(map(str, notes))}); check the policies"
-        raise DataError(f"{table.at(-1)}: {left}")
+        message = f"no ratings are left ({'; '.join(map(str, notes))}); check the policies"
+        raise DataError(f"{table.at(-1)}: {message}")
     if len(repeated.rows):
         n_pairs = len(np.unique(_pairs(table, repeated.rows)))
         merged = {"n_pairs": n_pairs, "policy": duplicates, "n_rows": len(repeated.rows)}
@@ -101,7 +101,7 @@ def clean(table: Table, **chosen: Unpack[Policies]) -> tuple[Table, tuple[float,
         table, usable = merge_pairs(table, duplicates, usable)
     if not usable.all():
         table = table.take(usable)
-    ids = {role: in_order_of_appearance(each) for role, each in table.ids.items()}
+    ids = {role: in_order_of_appearance(column) for role, column in table.ids.items()}
     return replace(table, ids=ids, notes=(*table.notes, *notes), flaws=()), scale
 
 
@@ -157,18 +157,18 @@ def _refuse(flaws: Sequence[Flaw], table: Table, advice: Mapping[str, str]) -> N
     if total == 1:
         do = ", or ".join(["fix the data", *ways])
         raise DataError(f"{lines[0]}; {do}" if flaws[0].policy else lines[0])
-    which = "the first" if any(once) else f"the first {SHOWN}"
-    which = "the first of each kind" if len(flaws) > 1 else which
-    more = f" in {len(table):,} rows" * any(once) + f", {which} above" * (total > len(lines))
-    what = ", ".join(counts)
-    lines.append(f"{at(-1)}: {total:,} faults{more} ({what}); fix the data" + ", or:" * bool(ways))
+    extent = "the first" if any(once) else f"the first {SHOWN}"
+    extent = "the first of each kind" if len(flaws) > 1 else extent
+    more = f" in {len(table):,} rows" * any(once) + f", {extent} above" * (total > len(lines))
+    kinds = ", ".join(counts)
+    lines.append(f"{at(-1)}: {total:,} faults{more} ({kinds}); fix the data" + ", or:" * bool(ways))
     raise DataError("\n".join([*lines, *(f"  {way}" for way in ways)]))
 
 
 def _are_alike(flaw: Flaw) -> bool:
     """Return whether the first rows of a fault differ in nothing but their values."""
-    said = (flaw.describe(row) for row in flaw.rows[:SHOWN].tolist())
-    return len({re.sub(r"'.*'|[-+.,\d]+", "", each) for each in said}) == 1
+    descriptions = (flaw.describe(row) for row in flaw.rows[:SHOWN].tolist())
+    return len({re.sub(r"'.*'|[-+.,\d]+", "", text) for text in descriptions}) == 1
 
 
 def _missing(table: Table) -> list[Flaw]:
@@ -265,6 +265,6 @@ def merge_pairs(table: Table, policy: str, usable: Mask) -> tuple[Table, Mask]:
         for column in times.values():
             column[firsts] = np.maximum.reduceat(column[order], starts)
         table = replace(table, numbers={"rating": ratings}, times=times)
-    kept = np.zeros(len(usable), dtype=bool)
-    kept[order[starts + sizes - 1] if policy == "last" else firsts] = True
-    return table, kept
+    is_first = np.zeros(len(usable), dtype=bool)
+    is_first[order[starts + sizes - 1] if policy == "last" else firsts] = True
+    return table, is_first

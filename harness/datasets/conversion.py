@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from harness.datasets.layout import Kind, is_number
+from harness.datasets.columns import Kind, is_number
 from harness.errors import DataError
 from harness.notes import Note
 
@@ -91,7 +91,7 @@ class Table:
         """Return some of the rows (positions, or a mask), with the same codes and no flaws."""
         return replace(
             self,
-            ids={role: Coded(each.codes[rows], each.ids) for role, each in self.ids.items()},
+            ids={role: Coded(column.codes[rows], column.ids) for role, column in self.ids.items()},
             numbers={role: column[rows] for role, column in self.numbers.items()},
             times={role: column[rows] for role, column in self.times.items()},
             flaws=(),
@@ -109,7 +109,7 @@ def convert(
     flaws: Iterable[Flaw] = (),
 ) -> Table:
     """Return columns of text or typed values (Arrow, arrays, Series, lists) as a table."""
-    found = _Conversion(decimal, list(notes), list(flaws))
+    conversion = _Conversion(decimal, list(notes), list(flaws))
     by_row = at or (lambda row: where + f": row {row} (counted from 0)" * (row >= 0))
     table = Table({}, {}, {}, by_row)
     try:
@@ -119,14 +119,14 @@ def convert(
             raise DataError(f"columns of {sorted(lengths)} rows; give them the same length")
         for role, array in arrays.items():
             if kinds[role] == "number":
-                table.numbers[role] = found.numbers(array, role)
+                table.numbers[role] = conversion.numbers(array, role)
             elif kinds[role] == "time":
-                table.times[role] = found.times(array, role)
+                table.times[role] = conversion.times(array, role)
             else:
-                table.ids[role] = found.ids(array, role, kinds[role])
+                table.ids[role] = conversion.ids(array, role, kinds[role])
     except DataError as error:
         raise DataError(f"{where}: {error}") from None
-    return replace(table, notes=tuple(found.notes), flaws=_united(found.flaws))
+    return replace(table, notes=tuple(conversion.notes), flaws=_united(conversion.flaws))
 
 
 def _united(flaws: Sequence[Flaw]) -> tuple[Flaw, ...]:
@@ -157,15 +157,15 @@ class _Conversion:
             column = column.cast(pa.string())
         typed = column.type.value_type if is_coded else column.type
         if pa.types.is_decimal(typed) or not (_is_numeric(typed) or _is_text(typed)):
-            what, how = f"{role} ids", "as .astype(str)"
+            subject, how = f"{role} ids", "as .astype(str)"
             if kind == "text":
-                what, how = f"the column {role!r}", "several values separated by '|'"
-            raise DataError(f"{what} of type {typed}; turn the column into text, {how}")
+                subject, how = f"the column {role!r}", "several values separated by '|'"
+            raise DataError(f"{subject} of type {typed}; turn the column into text, {how}")
         if pa.types.is_null(typed):
             column = column.cast(pa.string())
-        whole = _combined(column if is_coded else column.dictionary_encode())
-        codes = whole.indices.fill_null(-1).to_numpy().astype(np.int32, copy=False)
-        ids = whole.dictionary
+        encoded = _combined(column if is_coded else column.dictionary_encode())
+        codes = encoded.indices.fill_null(-1).to_numpy().astype(np.int32, copy=False)
+        ids = encoded.dictionary
         if pa.types.is_floating(typed):  # pandas makes floats of whole numbers beside a missing one
             values = ids.to_numpy(zero_copy_only=False)
             if not (np.all(values == np.floor(values)) and np.all(np.abs(values) < 2.0**53)):
@@ -219,16 +219,16 @@ class _Conversion:
         if _is_text(kind):
             return self._times_of_text(column, role)
         if pa.types.is_integer(kind) and not pa.types.is_uint64(kind):
-            whole = pc.cast(column, pa.int64()).fill_null(NO_TIME).to_numpy()
-            return self._in_seconds(whole, role)
+            seconds = pc.cast(column, pa.int64()).fill_null(NO_TIME).to_numpy()
+            return self._in_seconds(seconds, role)
         if not _is_numeric(kind):
             raise DataError(f"{role}s of type {kind}; turn them into seconds since 1970 or dates")
         values = _floats(column)
         bad = np.abs(values) >= 2.0**62
         self._mark(bad, lambda row: f"the {role} {values[row]:g} is not a time")
         none = bad | np.isnan(values)
-        whole = np.floor(np.where(none, 0, values)).astype(np.int64)
-        return self._in_seconds(np.where(none, NO_TIME, whole), role)
+        seconds = np.floor(np.where(none, 0, values)).astype(np.int64)
+        return self._in_seconds(np.where(none, NO_TIME, seconds), role)
 
     def _times_of_text(self, column: pa.ChunkedArray, role: str) -> NDArray[np.int64]:
         with suppress(pa.ArrowInvalid):
@@ -241,12 +241,12 @@ class _Conversion:
         fault = f"the {role} {{}} is neither seconds since 1970 nor an ISO date"
         values = self._each_text(column, _parse_times, NO_TIME, fault)
         are_dates = pc.match_substring_regex(pc.utf8_trim(column, " \t"), _DATE).fill_null(False)
-        known = values != NO_TIME
-        dates = np.asarray(are_dates) & known
+        has_time = values != NO_TIME
+        dates = np.asarray(are_dates) & has_time
         if not dates.any():
             return self._in_seconds(values, role)
-        most = "dates" if 2 * np.count_nonzero(dates) >= np.count_nonzero(known) else "numbers"
-        odd, one = known & (dates != (most == "dates")), "number" if most == "dates" else "date"
+        most = "dates" if 2 * np.count_nonzero(dates) >= np.count_nonzero(has_time) else "numbers"
+        odd, one = has_time & (dates != (most == "dates")), "number" if most == "dates" else "date"
         self._mark(
             odd, lambda row: f"the {role} {shown(column[row])} is a {one}, others are {most}"
         )
@@ -254,16 +254,16 @@ class _Conversion:
         return values if most == "dates" else self._in_seconds(values, role)
 
     def _in_seconds(self, values: NDArray[np.int64], role: str) -> NDArray[np.int64]:
-        known = values != NO_TIME
-        if not known.any():
+        has_time = values != NO_TIME
+        if not has_time.any():
             return values
-        sizes = np.where(known, np.abs(values.astype(np.float64)), np.inf)
+        sizes = np.where(has_time, np.abs(values.astype(np.float64)), np.inf)
         for least, per_second, unit in _UNITS:
             if sizes.min() >= least:
                 self.notes.append(Note("time-unit", {"role": role, "unit": unit}))
-                return np.where(known, values // per_second, NO_TIME)
+                return np.where(has_time, values // per_second, NO_TIME)
         self._mark(
-            known & (sizes >= _LAST_SECOND),
+            has_time & (sizes >= _LAST_SECOND),
             lambda row: (
                 f"the {role} {values[row]} is beyond the year 5138 in seconds, but smaller ones in "
                 "the file are seconds"
@@ -282,9 +282,9 @@ class _Conversion:
         encoded = _combined(column.dictionary_encode())
         codes = encoded.indices.fill_null(-1).to_numpy()
         texts = pc.utf8_trim(encoded.dictionary, " \t")
-        given = pc.invert(pc.is_in(pc.utf8_lower(texts), pa.array(_MISSING)))
-        parsed, wrong = parse(texts.filter(given))
-        present = np.flatnonzero(given)
+        is_value = pc.invert(pc.is_in(pc.utf8_lower(texts), pa.array(_MISSING)))
+        parsed, wrong = parse(texts.filter(is_value))
+        present = np.flatnonzero(is_value)
         values = np.full(len(texts) + 1, absent, parsed.dtype)  # the last one is that of a null
         bad = np.zeros(len(texts) + 1, dtype=bool)
         values[present], bad[present] = np.where(wrong, absent, parsed), wrong
@@ -316,14 +316,16 @@ def _to_arrow(values: object, role: str, kind: Kind) -> pa.ChunkedArray:
     every = np.asarray(values, dtype=object)
     if not every.ndim:  # as of a set, which has no order
         raise DataError(f"{role}s: a {type(values).__name__}; give a list or an array")
-    present = [None if pd.api.types.is_scalar(each) and pd.isna(each) else each for each in every]
-    names = sorted({type(each).__name__ for each in present if each is not None})
+    present = [
+        None if pd.api.types.is_scalar(value) and pd.isna(value) else value for value in every
+    ]
+    names = sorted({type(value).__name__ for value in present if value is not None})
     if kind == "id" and names != ["int"]:  # whole numbers beyond 64 bits become text
         raise DataError(
             f"{role} ids of several types ({', '.join(names)}); "
             "turn the column into text or whole numbers, as .astype(str)"
         )
-    texts = (each if each is None or isinstance(each, str) else repr(each) for each in present)
+    texts = (value if value is None or isinstance(value, str) else repr(value) for value in present)
     plain = [text if text is None else text.encode("utf-8", "replace").decode() for text in texts]
     return pa.array(plain, pa.string())
 
@@ -345,8 +347,8 @@ def _is_text(kind: pa.DataType) -> bool:
 
 def _is_numeric(kind: pa.DataType) -> bool:
     """Return whether a type can be cast to floats; also that of a column without values."""
-    known = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_null)
-    return any(is_one(kind) for is_one in known)
+    predicates = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_null)
+    return any(is_one(kind) for is_one in predicates)
 
 
 def _floats(column: pa.ChunkedArray) -> NDArray[np.float64]:
@@ -379,7 +381,7 @@ def _moment(text: str) -> int:
     """Return the whole part of a number that fits 64 bits, else `NO_TIME`."""
     with suppress(OverflowError):
         is_whole = re.fullmatch("[+-]?[0-9]{1,24}", text)
-        whole = int(text) if is_whole else math.floor(_number(text))
-        if abs(whole) < 2**62:
-            return whole
+        number = int(text) if is_whole else math.floor(_number(text))
+        if abs(number) < 2**62:
+            return number
     return NO_TIME

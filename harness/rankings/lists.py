@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.arguments import unmasked
-from harness.datasets.layout import ENDINGS, RATINGS, Kind, Roles, TextFormat
+from harness.datasets.columns import RATINGS, Kind, Roles
+from harness.datasets.readers import ENDINGS
+from harness.datasets.readers.layout import TextFormat
 from harness.errors import MetricError, counted, listed
 from harness.kernels import group_rows
 from harness.lazy import pd
@@ -423,8 +425,8 @@ def read_table(
 ) -> Table:
     """Read a table with a header, or a TREC file by its ending; refuse all faults at once."""
     from harness.datasets.cleaning import refuse_faults
-    from harness.datasets.reading import read_file
-    from harness.datasets.section import find_file
+    from harness.datasets.own_files import find_file
+    from harness.datasets.readers import read_file
 
     place = find_file(path, None)
     ending = place.suffix.casefold()

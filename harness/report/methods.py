@@ -15,7 +15,7 @@ from functools import cache, partial
 
 from harness import metrics, statistics
 from harness.config.experiment import AlgorithmConfig, Experiment, Inference, settings_of_one
-from harness.datasets.section import CATALOGUE
+from harness.datasets.catalogue import CATALOGUE
 from harness.errors import joined
 from harness.report.styles import KnownAlgorithm, known_algorithms
 from harness.report.summary import ASSETS, templates

@@ -10,7 +10,7 @@ import numpy as np
 
 from harness import metrics
 from harness.config.experiment import headline_of
-from harness.datasets.section import CATALOGUE
+from harness.datasets.catalogue import CATALOGUE
 from harness.errors import ComparisonError, ResultsError, counted, suggestion
 from harness.lazy import pd
 from harness.notes import Note

@@ -14,8 +14,9 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from harness.datasets import Ratings
-from harness.datasets.layout import RATINGS, Kind, Roles, TextFormat
-from harness.datasets.section import find_file
+from harness.datasets.columns import RATINGS, Kind, Roles
+from harness.datasets.own_files import find_file
+from harness.datasets.readers.layout import TextFormat
 from harness.errors import SplitError, reason_of
 from harness.files import placed, report_os_error, write_output
 from harness.lazy import pa, pd, pq
@@ -194,7 +195,7 @@ def _read(
 ) -> tuple[Table, Rows]:
     """Read pairs with a rating or a fold, and find the row of each among some of the ratings."""
     from harness.datasets.cleaning import refuse_faults
-    from harness.datasets.reading import read_file
+    from harness.datasets.readers import read_file
 
     kind: Kind = "number" if role == "rating" else "id"
     roles = Roles({"user": "id", "item": "id", role: kind}, RATINGS.usual | {"fold": ()})

@@ -16,7 +16,7 @@ import pytest
 
 from harness import datasets
 from harness.datasets import download
-from harness.datasets.section import CATALOGUE
+from harness.datasets.catalogue import CATALOGUE
 
 
 def zipped(members, method=zipfile.ZIP_STORED):

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from harness import datasets
+from harness.datasets.catalogue import CATALOGUE
 from harness.datasets.download import fetch
-from harness.datasets.section import CATALOGUE, DatasetSection
+from harness.datasets.section import DatasetSection
 from harness.errors import DownloadError
 
 from .conftest import rows_of, zipped

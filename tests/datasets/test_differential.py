@@ -18,7 +18,7 @@ import pytest
 from hypothesis import settings
 
 from harness import datasets
-from harness.datasets import reading
+from harness.datasets.readers import text as reading
 from harness.errors import DataError
 
 IDS = ("1", "01", "007", "7", "0x10", "16", "1e3", "1000", "1.0", "-5", "+5", "NA", "nan", "None",

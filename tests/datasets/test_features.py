@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from harness import datasets
-from harness.datasets.section import CATALOGUE
+from harness.datasets.catalogue import CATALOGUE
 from harness.errors import DataError
 
 from .conftest import zipped

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from harness import datasets
-from harness.datasets import reading
-from harness.datasets.loading import read_plays, read_plays_as_pandas
+from harness.datasets.plays import read_plays, read_plays_as_pandas
+from harness.datasets.readers import text as reading
 from harness.errors import DataError, DownloadError
 
 from .conftest import other, rows_of, status, tarred, zipped

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness import datasets
-from harness.datasets import Ratings, reading
+from harness.datasets import Ratings
+from harness.datasets.readers import text as reading
 from harness.errors import DataError
 
 from .conftest import rows_of
@@ -508,10 +509,10 @@ class TestBounds:
         assert len(load("a.csv", f"{head}\n{rows}\n")) == 20
 
     def test_a_parquet_of_more_rows_than_memory_is_refused(self, tmp_path):
-        from harness.datasets.reading import _check_room
+        from harness.datasets.readers.parquet import check_room
 
         with pytest.raises(DataError, match=r"a: 1,000,000,000,000 rows take some .* give fewer"):
-            _check_room(10**12, "a")
+            check_room(10**12, "a")
 
 
 FIELD = st.one_of(

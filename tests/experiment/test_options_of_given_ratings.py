@@ -8,7 +8,8 @@ import pytest
 
 import harness
 from harness.candidates import CandidatesSection
-from harness.datasets.section import CATALOGUE, DatasetSection
+from harness.datasets.catalogue import CATALOGUE
+from harness.datasets.section import DatasetSection
 from harness.errors import HarnessError
 from harness.experiment.plan import Plan
 from harness.splits import FilterSection, SplitSection

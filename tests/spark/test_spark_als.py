@@ -12,7 +12,7 @@ import harness
 from harness.algorithms import models
 from harness.algorithms.als import SparkALS, number_by_name
 from harness.algorithms.trainset import ColumnTrainset
-from harness.datasets.section import CATALOGUE
+from harness.datasets.catalogue import CATALOGUE
 from harness.errors import AlgorithmError
 from harness.reproduce import published, trained_runs
 

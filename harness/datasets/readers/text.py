@@ -1,4 +1,4 @@
-"""Read a text (CSV, TSV, ``::``, blanks) or a Parquet file into converted columns.
+"""Read a delimited text (CSV, TSV, ``::``, blanks) into converted columns.
 
 Blocks of whole lines go to Arrow. A block with quotation marks, or of which Arrow does not make one
 row for each line, is read record by record with the `csv` module, which gives the same rows, those
@@ -14,45 +14,35 @@ import re
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
 from itertools import chain, islice
 from operator import itemgetter
-from pathlib import Path
 
 import numpy as np
-import psutil
 import pyarrow as pa
-import pyarrow.parquet as pq
 from pyarrow import csv as arrow_csv
 
 from harness.datasets.conversion import SHOWN, Flaw, Table, convert
-from harness.datasets.download import Progress, Watched
-from harness.datasets.layout import (
+from harness.datasets.readers.layout import (
     LONGEST_LINE,
+    NO_ROWS,
     Layout,
     TextFormat,
-    find_columns,
-    kind_of,
     lay_out,
     legible,
     separator_of,
     split_line,
 )
-from harness.errors import DataError, counted, reason_of
-from harness.files import report_os_error
+from harness.errors import DataError, counted
 from harness.notes import Note
 
 BLOCK = 1 << 22
 MOST_FAULTS = 10_000
 """Unmatched quotation marks after which a file is refused."""
-BYTES_A_ROW = 64
-"""Memory of a row while it is read: codes, rating, time, and as much again on the way."""
+
 
 # Separators of several characters become one that no rating holds: ASCII's unit separator.
 UNIT = "\x1f"
 _NO_UTF_8 = re.compile("[\udc80-\udcff]")
-_NO_ROWS = "no rows of data; give a file that has some"
 _TOO_LONG = (
     f"a line of more than {LONGEST_LINE:,} bytes; give a file with one rating a line "
     "(line ends lost, or not text?)"
@@ -63,91 +53,34 @@ _NOT_CLOSED = (
 )
 
 
-def read_file(path: Path, known: TextFormat, where: str, progress: Progress | None = None) -> Table:
-    """Read a file; its ending gives the kind unless `known` names one; `where` is for messages."""
-    kind = known.kind or kind_of(path)
-    if kind == "parquet":
-        return _read_parquet(path, known, where)
-    with (
-        report_os_error(where, "cannot be read", "check the path", DataError),
-        path.open("rb") as file,
-    ):
-        stream = Watched(file, progress, path.stat().st_size).buffered()
-        return read_text(stream, replace(known, kind=kind), where)
-
-
-def parquet_columns(path: Path) -> list[str]:
-    """Return the names of the columns of a Parquet file."""
-    with _open_parquet(path, str(path)) as file:
-        return list(file.schema_arrow.names)
-
-
-@contextmanager
-def _open_parquet(path: Path, where: str) -> Iterator[pq.ParquetFile]:
-    try:
-        with pq.ParquetFile(path) as file:  # `read_table` would import much that nothing needs
-            yield file
-    except (pa.ArrowException, OSError, ValueError, TypeError) as error:
-        reason = reason_of(error)
-        raise DataError(f"{where}: not a Parquet file that can be read ({reason})") from None
-
-
-def _read_parquet(path: Path, known: TextFormat, where: str) -> Table:
-    with _open_parquet(path, where) as file:
-        names = file.schema_arrow.names
-        found = find_columns(names, known.columns, where, known.roles)
-        wanted = {role: names[position] for role, position in found.items()}
-        for name in wanted.values():
-            if names.count(name) > 1:
-                raise DataError(
-                    f"{where}: {names.count(name)} columns are called {name!r}; rename one"
-                )
-        _check_room(file.metadata.num_rows, where)
-        table = file.read(columns=list(wanted.values()))
-    if not len(table):
-        raise DataError(f"{where}: {_NO_ROWS}")
-    columns = {role: table.column(name) for role, name in wanted.items()}
-    return convert(columns, known.roles.kinds, where)
-
-
-def _check_room(n_rows: int, where: str) -> None:
-    """Refuse a small file that declares more rows than fit in memory."""
-    free = psutil.virtual_memory().available
-    if n_rows * BYTES_A_ROW > free or n_rows >= 2**31:
-        raise DataError(
-            f"{where}: {n_rows:,} rows take some {n_rows * BYTES_A_ROW / 2**30:,.0f} GB "
-            f"and {free / 2**30:,.0f} GB are free; give fewer rows"
-        )
-
-
-def read_text(stream: io.BufferedReader, known: TextFormat, where: str) -> Table:
+def read_text(stream: io.BufferedReader, text_format: TextFormat, where: str) -> Table:
     """Read the columns of a delimited text; every row is counted, every fault has its line.
 
     Faults of single rows are in the table. Raised with file and line are: no rows, a missing
     column, an encoding that does not fit, a line that never ends.
     """
-    blocks = _blocks(stream, known, where)
+    blocks = _blocks(stream, text_format, where)
     line, first, body = _first_line(blocks, where)
-    layout = known.layout or lay_out(first, known, f"{where}:{line}")
+    layout = text_format.layout or lay_out(first, text_format, f"{where}:{line}")
     if layout.header:
         line, body = line + 1, body.partition("\n")[2]
-    rows = _Rows(layout, known, line)
+    rows = _Rows(layout, text_format, line)
     for block in chain([body], blocks):
         if not rows.add_block(block):
             rows.add_records(block, blocks)
             if len(rows.faults[""]) > MOST_FAULTS:
                 break
-    return rows.table(where, known.decimal)
+    return rows.table(where, text_format.decimal)
 
 
 def read_sample(
-    stream: io.BufferedReader, known: TextFormat, where: str, n_rows: int = 1
+    stream: io.BufferedReader, text_format: TextFormat, where: str, n_rows: int = 1
 ) -> tuple[str, list[list[str]]]:
     """Return the separator of a text and the fields of its first lines, the header among them."""
-    _, first, body = _first_line(_blocks(stream, known, where), where)
-    separator = known.separator or separator_of(first, known)
-    found = (split_line(line, separator) for line in body[: 4 * LONGEST_LINE].split("\n") if line)
-    return separator, [[legible(name.strip()) for name in row] for row in islice(found, n_rows)]
+    _, first, body = _first_line(_blocks(stream, text_format, where), where)
+    separator = text_format.separator or separator_of(first, text_format)
+    rows = (split_line(line, separator) for line in body[: 4 * LONGEST_LINE].split("\n") if line)
+    return separator, [[legible(name.strip()) for name in row] for row in islice(rows, n_rows)]
 
 
 def unmarked_encoding(start: bytes) -> str | None:
@@ -162,14 +95,14 @@ def unmarked_encoding(start: bytes) -> str | None:
     return {"x0x0": "utf-16-le", "0x0x": "utf-16-be"}.get(zeros)
 
 
-def _blocks(stream: io.BufferedReader, known: TextFormat, where: str) -> Iterator[str]:
+def _blocks(stream: io.BufferedReader, text_format: TextFormat, where: str) -> Iterator[str]:
     r"""Yield a text in blocks of whole lines, which end with ``\n``; stray bytes as surrogates."""
-    start, encoding = stream.peek(4)[:4], known.encoding
+    start, encoding = stream.peek(4)[:4], text_format.encoding
     if encoding is None and start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         encoding = "utf-16"
     elif encoding in (None, "utf-8", "utf-16") and (unmarked := unmarked_encoding(start)):
         raise DataError(
-            f"{where}: UTF-16 without a byte order mark, it seems; {known.advice(unmarked)}"
+            f"{where}: UTF-16 without a byte order mark, it seems; {text_format.advice(unmarked)}"
         )
     encoding = encoding or "utf-8"
     errors = "surrogateescape" if encoding == "utf-8" else "strict"
@@ -187,7 +120,7 @@ def _blocks(stream: io.BufferedReader, known: TextFormat, where: str) -> Iterato
             yield block.removeprefix(mark)
             mark = ""
     except UnicodeError as error:
-        raise DataError(f"{where}: not {encoding} ({error}); {known.advice()}") from None
+        raise DataError(f"{where}: not {encoding} ({error}); {text_format.advice()}") from None
     finally:
         if not stream.closed:
             text.detach()  # the stream is closed by its owner
@@ -207,15 +140,15 @@ def _first_line(blocks: Iterator[str], where: str) -> tuple[int, str, str]:
         if "\0" in first:
             raise DataError(f"{where}:{line}: null bytes; this is not text")
         return line, first, body
-    raise DataError(f"{where}: {_NO_ROWS}")
+    raise DataError(f"{where}: {NO_ROWS}")
 
 
 class _Rows:
     """The rows of a text as they are read: columns of text, lines, and what is wrong with some."""
 
-    def __init__(self, layout: Layout, known: TextFormat, line: int) -> None:
-        self.layout, self.kinds, self.line = layout, known.roles.kinds, line
-        self.advice = known.advice()
+    def __init__(self, layout: Layout, text_format: TextFormat, line: int) -> None:
+        self.layout, self.kinds, self.line = layout, text_format.roles.kinds, line
+        self.advice = text_format.advice()
         self.n_rows = 0
         self.chunks: dict[str, list[pa.Array]] = {role: [] for role in layout.columns}
         self.lines: list[tuple[int, Sequence[int]]] = []  # from the row on, the line of each
@@ -317,7 +250,7 @@ class _Rows:
     def table(self, where: str, decimal: str) -> Table:
         """Return the converted columns of all rows."""
         if not self.n_rows:
-            raise DataError(f"{where}: {_NO_ROWS}")
+            raise DataError(f"{where}: {NO_ROWS}")
 
         def at(row: int) -> str:
             if row < 0:
@@ -346,18 +279,18 @@ def _records(
     """
     lines = deque(io.StringIO(block, newline="\n"))
     replaced = not layout.is_one_byte
-    taken: list[str] = []
+    record_lines: list[str] = []
 
     def source() -> Iterator[str]:
         size = 0
         while size <= LONGEST_LINE:
-            if not lines and taken:
+            if not lines and record_lines:
                 lines.extend(io.StringIO(next(blocks, ""), newline="\n"))
             if not lines:
                 return
-            taken.append(lines.popleft())
-            yield taken[-1]
-            size = size + len(taken[-1]) if taken else 0
+            record_lines.append(lines.popleft())
+            yield record_lines[-1]
+            size = size + len(record_lines[-1]) if record_lines else 0
 
     while lines:
         records: Iterator[list[str]] = (layout.split(line.rstrip("\n")) for line in source())
@@ -365,12 +298,12 @@ def _records(
             records = csv.reader(source(), delimiter=layout.separator, strict=True)
         try:
             for fields in records:
-                fault = _TOO_LONG if len(taken[0]) > LONGEST_LINE else ""
-                if replaced and UNIT in taken[0]:
+                fault = _TOO_LONG if len(record_lines[0]) > LONGEST_LINE else ""
+                if replaced and UNIT in record_lines[0]:
                     fault = "a control character (0x1f); remove it"
-                yield len(taken), fields, fault
-                taken.clear()
+                yield len(record_lines), fields, fault
+                record_lines.clear()
         except csv.Error:
-            lines.extendleft(reversed(taken[1:]))
-            yield 1, [], _TOO_LONG if len(taken[0]) > LONGEST_LINE else _NOT_CLOSED
-        taken.clear()
+            lines.extendleft(reversed(record_lines[1:]))
+            yield 1, [], _TOO_LONG if len(record_lines[0]) > LONGEST_LINE else _NOT_CLOSED
+        record_lines.clear()

@@ -1,0 +1,179 @@
+"""Which column of a file is the user, the item, the rating and the time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from harness.errors import DataError, joined, listed, suggestion
+
+Kind = Literal["id", "text", "number", "time"]
+"""What a column holds; an id without surrounding blanks, or any text."""
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.I)
+
+
+def is_number(text: str) -> bool:
+    """Return whether a text is a number by the rule for files.
+
+    Examples
+    --------
+    >>> is_number("4.5"), is_number("1e3"), is_number("0x10"), is_number("nan"), is_number("")
+    (True, True, False, False, False)
+    """
+    return _NUMBER.fullmatch(text.strip(" \t")) is not None
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The columns that are read from a file, in the order that a file without header has.
+
+    Usual names are compared without case, blanks, points, dashes and underscores, and the first
+    match counts; `strict` refuses two columns with usual names of one role.
+    """
+
+    kinds: dict[str, Kind]
+    usual: dict[str, tuple[str, ...]]
+    optional: frozenset[str] = frozenset()
+    strict: bool = False
+
+    @property
+    def required(self) -> list[str]:
+        """The roles that a file must have."""
+        return [role for role in self.kinds if role not in self.optional]
+
+    @property
+    def least(self) -> int:
+        """The fewest columns that a file must have."""
+        return 2 if self.strict else max(2, len(self.required))
+
+    def positions(self, names: Sequence[str], role: str) -> list[int]:
+        """Return the positions of the first usual name of a role that occurs; all when strict."""
+        # RecBole writes the type behind a name, as user_id:token.
+        plain = [re.sub(r"[ _\-.\"']", "", name.partition(":")[0].casefold()) for name in names]
+        names_present = [usual for usual in self.usual[role] if usual in plain]
+        accepted = names_present if self.strict else names_present[:1]
+        return [position for position, name in enumerate(plain) if name in accepted]
+
+    def names_columns(self, fields: Sequence[str]) -> bool:
+        """Return whether a first line is a header with known names.
+
+        Examples
+        --------
+        >>> RATINGS.names_columns(["user_id:token", "item_id:token", "rating:float"])
+        True
+        """
+        return all(self.positions(fields, role) for role in self.required)
+
+
+RATINGS = Roles(
+    {"user": "id", "item": "id", "rating": "number", "timestamp": "time"},
+    {
+        "user": (
+            "user", "userid", "uid", "userindex", "reviewerid", "customerid", "visitorid",
+            "username", "reviewer", "customer", "visitor", "member", "memberid", "account",
+            "accountid",
+        ),
+        "item": (
+            "item", "itemid", "iid", "movieid", "movie", "productid", "product", "asin",
+            "parentasin", "bookid", "isbn", "songid", "trackid", "artistid", "artist", "jokeid",
+            "businessid", "sku", "book", "song", "track", "business", "joke", "article",
+            "articleid",
+        ),
+        "rating": ("rating", "ratings", "score", "stars", "overall", "weight", "rui"),
+        "timestamp": (
+            "timestamp", "time", "unixreviewtime", "ts", "date", "datetime", "ratedat", "when",
+            "createdat",
+        ),
+    },
+    frozenset({"timestamp"}),
+)  # fmt: skip
+"""A file of ratings."""
+
+
+def find_columns(
+    names: Sequence[str],
+    named: Mapping[str, str | int | None],
+    where: str,
+    roles: Roles = RATINGS,
+) -> dict[str, int]:
+    """Return the position of each column that is there.
+
+    `named` maps roles to a name, to a position from 1, or to None for a timestamp that is not to be
+    read; what it does not mention is found by its usual names. `where` is for messages.
+
+    Examples
+    --------
+    >>> find_columns(["who", "what", "stars"], {"user": "who", "item": 2}, "ratings.csv")
+    {'user': 0, 'item': 1, 'rating': 2}
+    """
+    column_of: dict[str, int] = {}
+    lacking = []
+    for role in roles.kinds:
+        if role in named:
+            column = named[role]
+            if column is not None:
+                column_of[role] = _position(column, names, role, where)
+            continue
+        positions = roles.positions(names, role)
+        if len(positions) > 1:
+            one, other = (names[position] for position in positions[:2])
+            instead = f", or name one under columns, as columns: {{{role}: …}}"
+            instead *= roles is RATINGS and one != other  # others have no key `columns`
+            raise DataError(
+                f"{where}: both {one!r} and {other!r} may be the {role}; rename one{instead}"
+            )
+        if positions:
+            column_of[role] = positions[0]
+        elif role not in roles.optional:
+            lacking.append(role)
+    if lacking:
+        if roles is RATINGS and "rating" in lacking and len(names) - len(column_of) < len(lacking):
+            refuse_without_ratings(names, where)
+        them, columns = ("it", "column") if len(lacking) == 1 else ("them", "columns")
+        instead = f"add {them}"
+        if roles is RATINGS:
+            instead = f"name {them} under columns, as columns: {{{': …, '.join(lacking)}: …}}"
+        advice = f"call the {columns} {joined(lacking)}, or {instead}"
+        absent = joined(f"the {role}" for role in lacking)
+        there = listed([name[:30] for name in names], 10) or "no names"
+        raise DataError(f"{where}: no column for {absent} among {there}; {advice}")
+    by_position: dict[int, str] = {}
+    for role, position in column_of.items():
+        if position in by_position:
+            raise DataError(
+                f"{where}: column {position + 1} would be both {by_position[position]} and {role}; "
+                "name each of them under columns"
+            )
+        by_position[position] = role
+    return column_of
+
+
+def refuse_without_ratings(names: Sequence[str], where: str) -> None:
+    """Refuse columns that cannot hold ratings, unless another separator may be in them."""
+    if len(names) > 1 and not any(re.search(r"[^\w .:@+-]", name) for name in names):
+        beside = joined(name[:30] for name in names)
+        raise DataError(
+            f"{where}: no column of ratings beside {beside}; add one, of 1s where only choices are "
+            "known (docs/how-to/implicit.md)"
+        )
+
+
+def _position(column: str | int, names: Sequence[str], role: str, where: str) -> int:
+    if isinstance(column, int):
+        if column > len(names):
+            raise DataError(
+                f"{where}: {role} is given as column {column} of {len(names)}; "
+                f"use 1 to {len(names)}"
+            )
+        return column - 1
+    positions = [position for position, name in enumerate(names) if name.strip() == column.strip()]
+    if not positions:
+        offered = suggestion(column, names[:50])
+        raise DataError(f"{where}: no column {column!r} for the {role}; {offered}")
+    if len(positions) > 1:
+        raise DataError(
+            f"{where}: {len(positions)} columns are called {column!r}; give the position, from 1"
+        )
+    return positions[0]

@@ -1,0 +1,129 @@
+"""Find out what a file of ratings is: its columns, its scale and its encoding."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TypedDict
+
+from harness.datasets.cleaning import outliers
+from harness.datasets.columns import RATINGS
+from harness.datasets.loading import load
+from harness.datasets.own_files import find_file
+from harness.datasets.ratings import Ratings
+from harness.datasets.readers import kind_of
+from harness.datasets.readers.layout import TextFormat, header_and_columns
+from harness.datasets.readers.parquet import parquet_columns
+from harness.datasets.readers.text import read_sample, unmarked_encoding
+from harness.errors import DataError
+
+LINES = 200
+"""Lines that are searched for a decimal comma."""
+ROLES = tuple(RATINGS.kinds)
+
+
+class Description(TypedDict, total=False):
+    """What is found in a file, as keys of the ``dataset`` part of a config."""
+
+    path: str
+    columns: dict[str, str | int]
+    encoding: str
+    decimal: str
+    scale: list[float]
+
+
+@dataclass(frozen=True)
+class Detected:
+    """A file of ratings, as a config describes it.
+
+    `section` is the ``dataset`` part of a config, `ratings` are the usable rows, and `faults` names
+    every row that the section, which decides about none, refuses.
+    """
+
+    section: Description
+    ratings: Ratings
+    faults: str
+
+
+def first_lines(path: Path) -> tuple[list[str], list[list[str]]]:
+    """Return the fields of the first line of a file, header or not, and its first rows as text.
+
+    There are at most `LINES` rows, the first line among them; none of a Parquet file.
+    """
+    kind = kind_of(find_file(path, None))
+    if kind == "parquet":
+        return parquet_columns(path), []
+    with path.open("rb") as file:
+        _, rows = read_sample(file, TextFormat(kind, encoding=_encoding(path)), str(path), LINES)
+    return rows[0], rows
+
+
+def detect(path: Path, columns: Mapping[str, str | int] | None = None) -> Detected:
+    r"""Read a file of ratings and find its columns, its scale and its encoding.
+
+    Examples
+    --------
+    >>> path = getfixture("tmp_path") / "a.csv"
+    >>> _ = path.write_text("userId;movieId;stars\n7;10;4,5\n7;11;2,0\n")
+    >>> found = detect(path)
+    >>> found.section["columns"], found.section["scale"], found.section["decimal"]
+    ({'user': 'userId', 'item': 'movieId', 'rating': 'stars'}, [2, 4.5], ',')
+    """
+    section = find_section(path, columns)
+    faults = ""
+    try:
+        ratings = load(section)
+    except DataError as error:
+        faults = str(error)
+        policies = {"duplicates": "first", "missing": "drop", "unreadable": "drop"}
+        try:
+            ratings = load({**section, **policies, "out_of_scale": "keep"})
+        except DataError:  # no row is left
+            raise error from None
+    odd = outliers(ratings.ratings, *ratings.scale)
+    usual = ratings.ratings if odd is None else ratings.ratings[~odd]
+    ends = [float(usual.min()), float(usual.max())]
+    if ends[0] < ends[1]:
+        section["scale"] = [int(end) if end.is_integer() else end for end in ends]
+    return Detected(section, ratings, faults)
+
+
+def find_section(path: Path, columns: Mapping[str, str | int] | None = None) -> Description:
+    """Return the ``dataset`` part of a config for a file, but for its scale.
+
+    `columns` gives a name, or a position from 1, for roles that cannot be found by usual names.
+    """
+    names, rows = first_lines(path)
+    text_format = TextFormat(header=None if rows else True, columns=columns or {})
+    header, positions = header_and_columns(names, text_format, str(path))
+    written = {role: names[place] if header else place + 1 for role, place in positions.items()}
+    section: Description = {"path": str(path), "columns": written}
+    if rows:
+        if encoding := _encoding(path):
+            section["encoding"] = encoding
+        marks = [
+            row[positions["rating"]] for row in rows[header:] if len(row) > positions["rating"]
+        ]
+        if any(re.fullmatch(r"\s*-?\d+,\d+\s*", mark) for mark in marks):
+            section["decimal"] = ","
+    return section
+
+
+def _encoding(path: Path) -> str | None:
+    """Return the encoding that a config has to name; None for UTF-8, or where a mark says it."""
+    with path.open("rb") as file:
+        start = file.peek(4)[:4]
+        if start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+            return None
+        if encoding := unmarked_encoding(start):
+            return encoding
+        try:
+            for _ in codecs.iterdecode(iter(partial(file.read, 1 << 20), b""), "utf-8"):
+                pass
+        except UnicodeDecodeError:
+            return "cp1252"
+    return None
