@@ -115,12 +115,24 @@ def find(kind: str, name: str) -> Plugin:
         return Plugin(kind, name, f"{module}:{attribute}", module, "")
     declared = _foreign(kind).get(name, ())
     if not declared:
-        hint = suggestion(name, names(kind))
-        raise PluginError(f"{name!r} is not among the {kind}; {hint}")
+        raise PluginError(f"{name!r} is not among the {kind}; {absent(kind, name)}")
     if len(declared) > 1:
         packages = joined(plugin.origin for plugin in declared)
         raise PluginError(f"{kind}: {packages} all have {name!r}; uninstall all but one of them")
     return declared[0]
+
+
+def absent(kind: str, name: str, choices: Iterable[str] = ()) -> str:
+    """Return what to do about a name that nothing has: the end of a message.
+
+    Where the record of a run says which package had it, that is named.
+    """
+    if package := _PACKAGES.get((kind, name)):
+        requirement = "==".join(part for part in package if part)
+        return f"it was of the package {package[0]}; pip install {requirement}"
+    hint = suggestion(name, choices or names(kind))
+    other = "" if hint.startswith("did you mean") else ", or install the package that has it"
+    return hint + other
 
 
 def names(kind: str) -> list[str]:
@@ -163,9 +175,13 @@ def problem(plugin: Plugin) -> str:
     return ""
 
 
-def remember(kind: str, name: str, facts: dict[str, object]) -> None:
+def remember(
+    kind: str, name: str, facts: dict[str, object], package: tuple[str, str] | None = None
+) -> None:
     """Keep what the record of a run says of a plug-in, so that reading it imports no code."""
     _RECORDED[kind, name] = facts
+    if package is not None:
+        _PACKAGES[kind, name] = package
 
 
 def recorded(kind: str, name: str) -> dict[str, object] | None:
@@ -179,6 +195,8 @@ def forget_records() -> None:
 
 
 _RECORDED: dict[tuple[str, str], dict[str, object]] = {}
+_PACKAGES: dict[tuple[str, str], tuple[str, str]] = {}
+"""Name and version of the package that a run had a plug-in from."""
 _LOADED: set[tuple[str, str]] = set()
 
 

@@ -218,7 +218,7 @@ class Kind(Section):
             raise PydanticCustomError(
                 "union_tag_invalid",
                 "unknown kind",
-                {"tag": kind, "expected_tags": ", ".join(map(repr, cls.kind_names()))},
+                {"tag": kind, "hint": plugins.absent(cls.plugin_kind, str(kind), cls.kind_names())},
             ) from None
         if not (isinstance(section, type) and issubclass(section, cls)):
             message = f"{kind!r} is not a kind of {cls.family}"
@@ -260,7 +260,8 @@ def explained(error: ErrorDetails, top: type[Section]) -> str:
             return f"no `kind` given; {suggestion('', kinds)}"
         case "union_tag_invalid":
             tag = context["tag"]
-            return f"unknown kind {tag!r}; {suggestion(tag, _quoted(context['expected_tags']))}"
+            hint = context.get("hint") or suggestion(tag, _quoted(context["expected_tags"]))
+            return f"unknown kind {tag!r}; {hint}"
         case "literal_error":
             said = "empty" if value is None else f"found {shown}"
             return f"{said}; {suggestion(value, _quoted(context['expected']))}"

@@ -25,7 +25,7 @@ from harness.algorithms.parameters import (
     check_search,
     signature,
 )
-from harness.errors import AlgorithmError, PluginError, suggestion
+from harness.errors import AlgorithmError, PluginError
 from harness.sections import folded
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def _meant(name: str, choices: Collection[str]) -> str:
     family = [choice for choice in choices if folded(choice).startswith(folded(name))]
     if len(family) > 1 and folded(name):
         return f"did you mean one of {', '.join(family)}?"
-    return suggestion(name, choices)
+    return plugins.absent("algorithms", name, choices)
 
 
 def find(name: str) -> type:

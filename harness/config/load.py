@@ -273,6 +273,11 @@ def _recorded(raw: bytes, path: Path) -> Document:
             raise TypeError
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         raise _refusal(source, "not the record of a run; give a config") from None
+    for used in info.get("plugins", []):
+        with suppress(LookupError, TypeError):  # a damaged record; reading it as a run says so
+            if used["version"]:
+                package = str(used["package"]), str(used["version"])
+                plugins.remember(str(used["kind"]), str(used["name"]), {}, package)
     data = {RENAMED.get(key, key): value for key, value in data.items()}
     folder = folder_of(data, given, path.parent)
     return Document(source, data, folder=folder, recorded=str(folder / Path(given).name))

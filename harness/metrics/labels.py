@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
 from harness import plugins
-from harness.errors import MetricError, PluginError, suggestion
+from harness.errors import MetricError, PluginError
 from harness.metrics.definition import Chosen, Definition, in_order, label_of
 from harness.metrics.parameters import Params, Value
 from harness.metrics.ties import neutral
@@ -71,7 +71,7 @@ def spelled(name: str) -> str:
         for synonym in definition(builtin).synonyms
     }
     meant = synonyms.get(name.casefold())
-    hint = f"did you mean {meant!r}?" if meant else suggestion(name, names)
+    hint = f"did you mean {meant!r}?" if meant else plugins.absent("metrics", name, names)
     raise MetricError(f"unknown metric {name!r}; {hint}")
 
 

@@ -521,7 +521,8 @@ class RunInfo(Record):
         """Let labels and sections be read without the code that they name."""
         written = given.get("plugins", []) if isinstance(given, dict) else []
         for plugin in TypeAdapter(Rows[PluginUsed]).validate_python(written):
-            plugins.remember(plugin.kind, plugin.name, plugin.facts)
+            package = (plugin.package, plugin.version) if plugin.version else None
+            plugins.remember(plugin.kind, plugin.name, plugin.facts, package)
         return given
 
     @cached_property

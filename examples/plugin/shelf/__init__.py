@@ -1,0 +1,1 @@
+"""A template: one plug-in of each kind."""
