@@ -89,7 +89,12 @@ class TrainingData:
 
 
 class ArrayAlgorithm(Protocol):
-    """What a class must have to be an algorithm; see `TrainingData` for what it is given."""
+    """What a class must have to be an algorithm; see `TrainingData` for what it is given.
+
+    Optional are ``rows(users)``, which returns the estimates of all items, shape (n, n_items), and
+    for `harness.save_model` ``state()``, which returns what was learned as a dict of arrays and
+    plain values, with ``restore(state)``, which takes it in a new instance of the same parameters.
+    """
 
     def fit(self, train: TrainingData) -> object:
         """Learn from the training part."""
@@ -124,9 +129,13 @@ class ArrayModel(surprise.AlgoBase):  # type: ignore[misc]
 
     def fit(self, trainset: surprise.Trainset) -> ArrayModel:
         """Hand the training part to the algorithm, in arrays."""
-        super().fit(ColumnTrainset.from_surprise(trainset))
+        self.adopt(ColumnTrainset.from_surprise(trainset))
         self.inner.fit(TrainingData.of(self.trainset))
         return self
+
+    def adopt(self, trainset: ColumnTrainset) -> None:
+        """Take a training set as one that the algorithm has learned from."""
+        super().fit(trainset)
 
     def estimate(self, u: int | str, i: int | str) -> float:
         """Return the estimate of one pair, impossible where it is NaN."""
