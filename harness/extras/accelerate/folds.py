@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from time import time
-from typing import Any
+from typing import Any, cast
+
+import numpy as np
 
 from harness.algorithms import surprise
+from harness.algorithms.trainset import Floats
 from harness.extras.accelerate import measures, testing
 from harness.extras.accelerate.calls import NotAccelerated, Options, run, state
+from harness.extras.accelerate.predictions import clipped
+from harness.extras.accelerate.scored import scored_rows
 
 MEASURES = ("rmse", "mse", "mae", "fcp")
+Columns = tuple[Callable[[], list[Any]], Floats, Floats]
 Scores = tuple[dict[str, Any], dict[str, Any], float, float]
 
 
@@ -45,8 +51,7 @@ class FoldScorer:
         fitted = time()
         columns = _columns(algo, testset)
         tested = time()
-        test_scores = _scores(columns, names)
-        train_scores = {}
+        test_scores, train_scores = _scores(columns, names), {}
         if return_train_measures:
             train_scores = _scores(_columns(algo, trainset.build_testset()), names)
         return test_scores, train_scores, fitted - start, tested - fitted
@@ -60,32 +65,35 @@ class FoldScorer:
         )
 
 
-def _columns(algo: Any, testset: Any) -> tuple[list[Any], list[Any], list[Any]]:
-    """Return users, ratings and estimates of a test set."""
+def _columns(algo: Any, testset: Any) -> Columns | list[Any]:
+    """Return users, ratings and estimates of a test set or, if need be, predictions."""
 
-    def attempt() -> tuple[list[Any], list[Any], list[Any]]:
+    def attempt() -> Columns | list[Any]:
         estimator = testing.estimator_for(algo)
-        users, items, ratings = testing.columns_of_testset(testset)
-        if not users:
-            raise NotAccelerated("an empty test set")
-        return users, ratings, testing.estimate(algo, estimator, users, items)[0]
+        rows = scored_rows(algo.trainset, testset)
+        if not rows.members or rows.truth is None:
+            raise NotAccelerated("a test set that is empty or has ratings that are no floats")
+        outcome = testing.outcome_of(algo, estimator, rows)
+        mean, scale = algo.trainset.global_mean, algo.trainset.rating_scale
+        return lambda: rows.column(0), rows.truth, clipped(outcome, mean, scale)
 
-    def original() -> tuple[list[Any], list[Any], list[Any]]:
-        return measures.columns_of_predictions(algo.test(testset))
-
-    return run(f"{type(algo).__name__}.test", attempt, original, draws=True)
+    name = f"{type(algo).__name__}.test"
+    return run(name, attempt, lambda: cast("list[Any]", algo.test(testset)), draws=True)
 
 
-def _scores(columns: tuple[list[Any], list[Any], list[Any]], names: list[str]) -> dict[str, Any]:
+def _scores(columns: Columns | list[Any], names: list[str]) -> dict[str, Any]:
+    if not isinstance(columns, tuple):
+        return {name: getattr(surprise.accuracy, name)(columns, verbose=0) for name in names}
     return {name: _score(columns, name) for name in names}
 
 
-def _score(columns: tuple[list[Any], list[Any], list[Any]], name: str) -> Any:
+def _score(columns: Columns, name: str) -> Any:
     def original() -> Any:
-        users, ratings, estimates = columns
         rows = [
-            surprise.Prediction(user, None, rating, estimate, {})
-            for user, rating, estimate in zip(users, ratings, estimates, strict=True)
+            surprise.Prediction(user, None, rating, np.float64(estimate), {})
+            for user, rating, estimate in zip(
+                columns[0](), columns[1].tolist(), columns[2].tolist(), strict=True
+            )
         ]
         return getattr(surprise.accuracy, name)(rows, verbose=0)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import Any
 
@@ -14,13 +14,15 @@ from harness.extras.accelerate.columns import NUMBERS
 from harness.kernels import group_rows, kernel
 
 
-def columns_of_predictions(predictions: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
-    """Return users, ratings and estimates."""
+def columns_of_predictions(
+    predictions: Sequence[Any],
+) -> tuple[Callable[[], list[Any]], Floats, Floats]:
+    """Return a function that gives the users, the ratings and the estimates."""
     rows = predictions if isinstance(predictions, list) else list(predictions)
     if not set(map(len, rows)) <= {5}:
         raise NotAccelerated("predictions that have not five members")
-    users, ratings, estimates = (list(map(itemgetter(place), rows)) for place in (0, 2, 3))
-    return users, ratings, estimates
+    ratings, estimates = (list(map(itemgetter(place), rows)) for place in (2, 3))
+    return lambda: list(map(itemgetter(0), rows)), numbers(ratings), numbers(estimates)
 
 
 def numbers(values: list[Any]) -> Floats:
@@ -30,13 +32,12 @@ def numbers(values: list[Any]) -> Floats:
     return np.array(values, np.float64)
 
 
-def value(measure: str, users: list[Any], ratings: list[Any], estimates: list[Any]) -> Any:
+def value(measure: str, users: Callable[[], list[Any]], truth: Floats, guesses: Floats) -> Any:
     """Return what a function of ``surprise.accuracy`` does, for at least one prediction."""
-    if not ratings:
+    if not len(truth):
         raise NotAccelerated("no predictions")
-    truth, guesses = numbers(ratings), numbers(estimates)
     if measure == "fcp":
-        return _concordant(users, truth, guesses)
+        return _concordant(users(), truth, guesses)
     differences = truth - guesses
     if measure == "mae":
         return np.mean(np.abs(differences))

@@ -48,7 +48,7 @@ def predict(
         ("item", iid, item, trainset._raw2inner_id_items),
     ):
         if inner < 0:
-            traps.warn_of_types(side, [name], np.array([inner]), inner_ids)
+            traps.warn_of_types(side, [name], inner_ids)
     try:
         value, details = estimate(model, columns, user, item)
         details["was_impossible"] = False

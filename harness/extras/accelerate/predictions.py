@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from harness.algorithms import surprise
+from harness.algorithms.trainset import Floats
 from harness.extras.accelerate.calls import no_collection
 from harness.extras.accelerate.estimates import NO_COUNT, POSSIBLE, REASONS, Outcome
 
@@ -40,6 +41,15 @@ def estimates(
         for place in np.flatnonzero(above | ~(values > lowest)).tolist():
             numbers[place] = max(lowest, min(highest, numbers[place]))
     return numbers
+
+
+def clipped(outcome: Outcome, mean: float, scale: tuple[float, float]) -> Floats:
+    """Return the numbers of `estimates` as an array."""
+    lowest, highest = scale
+    values = np.where(outcome.reasons != POSSIBLE, mean, outcome.values)
+    values[~(values < highest)] = highest
+    values[~(values > lowest)] = lowest
+    return values
 
 
 def details(outcome: Outcome) -> list[dict[str, Any]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice, repeat
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.algorithms import surprise
-from harness.extras.accelerate import traps
+from harness.extras.accelerate import scored, traps
 from harness.extras.accelerate.calls import NotAccelerated, no_collection
 from harness.extras.accelerate.columns import (
     RawColumns,
+    columns_of,
     columns_of_rows,
     make_trainset,
     raw_columns,
@@ -38,8 +38,11 @@ class Rows:
         """Return Surprise's training set and test set of some rows."""
         trainset = make_trainset(self.columns, train, self.scale)
         with no_collection():
-            rows = map(self.rows.__getitem__, test.tolist())
-            return trainset, list(map(itemgetter(0, 1, 2), rows))
+            testset = [self.rows[place][:3] for place in test.tolist()]
+        raw, columns = self.columns, columns_of(trainset)
+        users, items = columns.inner_users[raw.users[test]], columns.inner_items[raw.items[test]]
+        scored.remember(trainset, testset, users, items, raw.ratings[test])
+        return trainset, testset
 
 
 def rows_of(data: surprise.Dataset) -> Rows:

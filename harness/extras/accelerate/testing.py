@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import repeat
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
 from harness.algorithms import base, surprise
-from harness.algorithms.trainset import Codes
 from harness.extras.accelerate import traps
 from harness.extras.accelerate.calls import NotAccelerated
 from harness.extras.accelerate.columns import columns_of
 from harness.extras.accelerate.estimates import Estimator, Outcome, estimator_of
 from harness.extras.accelerate.predictions import LazyList, estimates, predictions
+from harness.extras.accelerate.scored import Scored, scored_rows
 from harness.extras.accelerate.testsets import AntiTestset
 
 
@@ -32,42 +31,28 @@ def test(model: surprise.AlgoBase, testset: Sequence[Any]) -> list[Any] | LazyLi
     estimator = estimator_for(model)
     if isinstance(testset, AntiTestset) and testset.unread and testset.trainset is model.trainset:
         return _test_lazily(model, estimator, testset)
-    users, items, ratings = columns_of_testset(testset)
-    if not users:
+    rows = scored_rows(model.trainset, testset)
+    if not rows.members:
         return []
-    numbers, outcome = estimate(model, estimator, users, items)
-    return predictions(users, items, ratings, numbers, outcome)
+    outcome = outcome_of(model, estimator, rows)
+    numbers = estimates(outcome, model.trainset.global_mean, model.trainset.rating_scale)
+    return predictions(rows.column(0), rows.column(1), rows.column(2), numbers, outcome)
 
 
-def estimate(
-    model: surprise.AlgoBase, estimator: Estimator, users: list[Any], items: list[Any]
-) -> tuple[list[Any], Outcome]:
-    """Return the estimates of pairs of raw ids, as ``predict`` clips them."""
+def outcome_of(model: surprise.AlgoBase, estimator: Estimator, rows: Scored) -> Outcome:
+    """Return the estimates of a test set before they are clipped."""
     trainset = model.trainset
-    inner_users = _inner(trainset._raw2inner_id_users, users)
-    inner_items = _inner(trainset._raw2inner_id_items, items)
-    traps.warn_of_types("user", users, inner_users, trainset._raw2inner_id_users)
-    traps.warn_of_types("item", items, inner_items, trainset._raw2inner_id_items)
+    for side, place, inner, inner_ids in (
+        ("user", 0, rows.users, trainset._raw2inner_id_users),
+        ("item", 1, rows.items, trainset._raw2inner_id_items),
+    ):
+        unknown = np.flatnonzero(inner < 0)[: traps.LOOKED_AT].tolist()
+        names = [rows.members[row][place] for row in unknown]
+        traps.warn_of_types(side, names, inner_ids)
     try:
-        outcome = estimator.outcome(inner_users, inner_items)
+        return estimator.outcome(rows.users, rows.items)
     except base.NeedsSurprise:
         raise NotAccelerated("similarities or spreads that have no order") from None
-    scale = trainset.rating_scale
-    return estimates(outcome, trainset.global_mean, scale), outcome
-
-
-def columns_of_testset(testset: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
-    """Return the raw users, raw items and ratings of a test set."""
-    if not set(map(type, testset)) <= {tuple, list}:
-        raise NotAccelerated("a test set whose members are no triples")
-    if not set(map(len, testset)) <= {3}:
-        raise NotAccelerated("a test set whose members are no triples")
-    users, items, ratings = (list(map(itemgetter(place), testset)) for place in range(3))
-    return users, items, ratings
-
-
-def _inner(inner_ids: dict[Any, int], names: Iterable[Any]) -> Codes:
-    return np.array(list(map(inner_ids.get, names, repeat(-1))), np.int32)
 
 
 def _test_lazily(model: surprise.AlgoBase, estimator: Estimator, testset: AntiTestset) -> LazyList:

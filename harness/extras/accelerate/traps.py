@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from harness.algorithms import surprise
-from harness.algorithms.trainset import Codes, ColumnTrainset, Floats
+from harness.algorithms.trainset import ColumnTrainset, Floats
 
 LOOKED_AT = 100  # unknown ids of a test set
 
@@ -63,12 +63,9 @@ def warn_of_raw_ratings(rows: list[Any], reader: Any) -> None:
         warn_of_ratings(ratings, scale)
 
 
-def warn_of_types(
-    side: str, names: Sequence[Any], inner: Codes, inner_ids: Mapping[Any, int]
-) -> None:
-    """Warn of ids that the training set has as another type, so that they count as unknown."""
-    for place in np.flatnonzero(inner < 0)[:LOOKED_AT].tolist():
-        name = names[place]
+def warn_of_types(side: str, unknown: Sequence[Any], inner_ids: Mapping[Any, int]) -> None:
+    """Warn of unknown ids that the training set has as another type."""
+    for name in unknown:
         other = _as_other_type(name)
         if other is not None and other in inner_ids:
             _warn(

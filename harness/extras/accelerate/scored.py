@@ -1,0 +1,62 @@
+"""The columns of a test set: made once for all models that are tested on it."""
+
+from __future__ import annotations
+
+from itertools import repeat
+from operator import itemgetter
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from harness.algorithms import surprise
+from harness.algorithms.trainset import Codes, Floats
+from harness.extras.accelerate.calls import NotAccelerated
+from harness.extras.accelerate.columns import NUMBERS, same_objects
+
+
+class Scored(NamedTuple):
+    """A test set beside the inner ids that a training set has for it."""
+
+    rows: list[Any]  # the test set itself
+    members: list[Any]  # what it held, by which a change is noticed
+    users: Codes  # inner ids, -1 for what the training set does not know
+    items: Codes
+    truth: Floats | None  # the ratings, if all are floats
+
+    def column(self, place: int) -> list[Any]:
+        """Return raw users (0), raw items (1) or ratings (2)."""
+        return list(map(itemgetter(place), self.members))
+
+
+_LAST: WeakKeyDictionary[surprise.Trainset, Scored] = WeakKeyDictionary()
+"""The last test set of each training set, as long as that lives."""
+
+
+def remember(
+    trainset: surprise.Trainset, rows: list[Any], users: Codes, items: Codes, truth: Floats
+) -> None:
+    """Keep the columns of a test set that was made together with a training set."""
+    _LAST[trainset] = Scored(rows, list(rows), users, items, truth)
+
+
+def scored_rows(trainset: surprise.Trainset, rows: Any) -> Scored:
+    """Return the columns of a test set, from the last time if it holds the same tuples."""
+    last = _LAST.get(trainset)
+    if last is not None and last.rows is rows and same_objects(last.members, rows):
+        return last
+    if not set(map(type, rows)) <= {tuple, list} or not set(map(len, rows)) <= {3}:
+        raise NotAccelerated("a test set whose members are no triples")
+    users, items, ratings = (list(map(itemgetter(place), rows)) for place in range(3))
+    truth = np.array(ratings, np.float64) if set(map(type, ratings)) <= NUMBERS else None
+    codes = [
+        np.array(list(map(inner_ids.get, ids, repeat(-1))), np.int32)
+        for inner_ids, ids in (
+            (trainset._raw2inner_id_users, users),
+            (trainset._raw2inner_id_items, items),
+        )
+    ]
+    found = Scored(rows, list(rows), codes[0], codes[1], truth)
+    if type(rows) is list and set(map(type, rows)) <= {tuple}:  # tuples cannot change
+        _LAST[trainset] = found
+    return found
