@@ -19,7 +19,9 @@ from harness.algorithms.trainset import ColumnTrainset, both_ways
 from harness.arguments import as_array, checked
 from harness.errors import AlgorithmError, DataError, listed
 from harness.kernels import rows_of_owners
-from harness.rankings.pairs import as_ids, tie_keys, top_columns
+from harness.rankings.catalogue import top_columns
+from harness.rankings.columns import as_ids
+from harness.rankings.ties import tie_keys
 
 Floats = NDArray[np.float64]
 Seen = Literal["leave-out", "keep"]

@@ -16,7 +16,7 @@ from harness.lazy import pd
 from harness.metrics import Metric, Rankings, Scores
 from harness.metrics.arrays import Floats
 from harness.notes import Note
-from harness.rankings.pairs import offsets_of
+from harness.rankings.grouped import offsets_of
 from harness.results.inference import infer
 from harness.results.record import (
     AlgorithmMean,

@@ -29,7 +29,9 @@ from harness.kernels import n_threads, rows_of_owners
 from harness.metrics import Exposure, Metric, Pairs, Rankings
 from harness.metrics.arrays import Floats, Ints
 from harness.notes import Note, as_note
-from harness.rankings.pairs import TieKeys, offsets_of, order_keys, tie_keys, top_items
+from harness.rankings.catalogue import top_items
+from harness.rankings.grouped import offsets_of
+from harness.rankings.ties import TieKeys, order_keys, tie_keys
 from harness.results.environment import Machine
 from harness.results.record import CellFacts, Conditions
 from harness.results.scores import or_none

@@ -26,7 +26,8 @@ from harness.experiment.plan import Plan
 from harness.files import report_os_error, write_whole
 from harness.metrics import Pairs, Rankings
 from harness.notes import Note, by_weight
-from harness.rankings.lists import Rows, match, read_table
+from harness.rankings.files import read_table
+from harness.rankings.matching import Rows, match
 from harness.results.history import RUN_FILE
 from harness.results.record import (
     OUTSIDE,

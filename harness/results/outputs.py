@@ -22,7 +22,7 @@ from harness.files import report_os_error
 from harness.kernels import group_rows
 from harness.lazy import pa, pd, pq
 from harness.metrics import Metric, Pairs, Rankings
-from harness.rankings.pairs import offsets_of
+from harness.rankings.grouped import offsets_of
 from harness.results.display import ROW
 from harness.results.record import AGAIN, CellName
 from harness.results.runs import CELL, ESTIMATES_FILE, LISTS_FILE, OUTPUTS, read_parts

@@ -14,8 +14,9 @@ from surprise.prediction_algorithms.predictions import Prediction
 from harness import metrics, rankings
 from harness.errors import MetricError
 from harness.metrics import Pairs
-from harness.rankings import pairs
-from harness.rankings.pairs import FEW, order_keys, tie_keys
+from harness.rankings import grouped
+from harness.rankings.grouped import FEW
+from harness.rankings.ties import order_keys, tie_keys
 
 IDS = {
     "codes": lambda n: n,
@@ -60,7 +61,7 @@ def test_columns_in_no_order_are_grouped_and_sorted(data, kind):
 
 def test_many_rows_are_grouped_on_several_threads(monkeypatch):
     monkeypatch.setenv("HARNESS_THREADS", "3")
-    monkeypatch.setattr(pairs, "SMALLEST_BLOCK", 100)
+    monkeypatch.setattr(grouped, "SMALLEST_BLOCK", 100)
     rng = np.random.default_rng(0)
     n = 400_000
     users = (900 * rng.random(n) ** 3).astype(int)  # from 150 rows to 41,000

@@ -14,8 +14,9 @@ from harness.extras.audit.findings import Audit, Finding, checks
 from harness.lazy import pd
 from harness.metrics import Rankings
 from harness.notes import plain, sentence
-from harness.rankings.lists import Rows, match
-from harness.rankings.pairs import from_grouped, group_pairs
+from harness.rankings.grouped import from_grouped
+from harness.rankings.matching import Rows, match
+from harness.rankings.pairs import group_pairs
 from harness.results.scores import or_none
 
 SHOWN = 0.001  # smaller differences by a definition are not reported

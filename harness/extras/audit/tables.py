@@ -10,7 +10,7 @@ from harness.errors import MetricError
 from harness.extras.audit import bad_estimates, duplicates
 from harness.extras.audit.search import PAIR, Search, Tables
 from harness.lazy import pd
-from harness.rankings.lists import RUN, TREC, read_table
+from harness.rankings.files import RUN, TREC, read_table
 
 Roles = tuple[str, ...]
 

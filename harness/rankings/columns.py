@@ -1,0 +1,63 @@
+"""Columns of numbers and of ids, as they come from outside, and ids as codes."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from contextlib import suppress
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from harness.arguments import as_array, unmasked
+from harness.errors import MetricError
+from harness.lazy import pd
+from harness.metrics.arrays import Floats, Ints
+
+Ids = NDArray[np.generic]
+"""Names of users or items: numbers or text."""
+
+
+def as_floats(name: str, values: ArrayLike) -> Floats:
+    """Return a column as floats; `name` starts the message about a value that is no number."""
+    return as_array(name, values, np.float64, MetricError)
+
+
+def id_column(name: str, values: ArrayLike) -> Ids:
+    """Return ids of any kind as a column; tuples are ids, not rows of an array."""
+    unmasked(name, values, MetricError)
+    if isinstance(values, list | tuple) and any(isinstance(value, tuple) for value in values):
+        return as_ids(values)
+    with suppress(ValueError):  # of lists of different lengths, which are no ids
+        return np.asarray(values)
+    raise MetricError(f"{name}: an id is a list; give numbers, text or tuples")
+
+
+def as_ids(values: Sequence[Hashable]) -> Ids:
+    """Return ids as a column, numbers of up to 64 bits as numbers."""
+    column = np.empty(len(values), dtype=object)
+    column[:] = values
+    with suppress(OverflowError):
+        if all(isinstance(value, (int, np.integer)) for value in values):
+            return column.astype(np.int64)
+    return column
+
+
+def encode(ids: Ids) -> tuple[Ints, Ids]:
+    """Replace ids by their positions among the ids, which are ascending and unique."""
+    if ids.dtype.kind in "iu" and len(ids):
+        span = int(ids.max()) - int(ids.min()) + 1
+        if span <= max(4 * len(ids), 1_000_000):  # a table is ten times faster than hashing
+            wide = ids.astype(np.uint64 if ids.dtype.kind == "u" else np.int64, copy=False)
+            least = wide.min()
+            shifted = (wide - least).astype(np.int64, copy=False)
+            present = np.zeros(span, dtype=bool)
+            present[shifted] = True
+            codes = shifted if present.all() else (np.cumsum(present) - 1)[shifted]
+            return codes, (np.flatnonzero(present).astype(wide.dtype) + least).astype(ids.dtype)
+    try:
+        codes, unique = pd.factorize(ids, sort=True)
+    except TypeError as error:
+        raise MetricError(f"ids: {error}; use numbers alone or text alone") from None
+    if (codes < 0).any():
+        raise MetricError(f"row {int(np.argmin(codes)) + 1}: an id is missing; drop or name it")
+    return codes.astype(np.int64, copy=False), np.asarray(unique)
