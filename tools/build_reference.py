@@ -241,6 +241,8 @@ def _command(command: click.Command, names: tuple[str, ...]) -> Iterator[str]:
     ]
     rows = ([f"`{_escaped(names)}`", _text(meaning)] for names, meaning in records)
     yield _table(["option", "what it does"], rows)
+    if examples := getattr(command, "examples", ()):
+        yield "```sh\n" + "\n".join(examples) + "\n```"
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
             inner = command.get_command(context, name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import gc
+import itertools
 import os
 import signal
 import sys
@@ -13,13 +14,15 @@ from pathlib import Path
 from traceback import format_exception
 
 import click
+from click.shell_completion import CompletionItem
 
 import harness
-from harness import streams
-from harness.cli import commands, new, row_commands, schema, views
+from harness import plugins, streams
+from harness.cli.command import GROUPS, write_examples
 from harness.cli.screen import TRACEBACK, say, shows_tracebacks
-from harness.errors import HarnessError, reason_of, suggestion
+from harness.errors import HarnessError, PluginError, reason_of, suggestion
 
+EXAMPLES = ("harness run quickstart", "harness new my.yaml --dataset ratings.csv")
 OUTPUT_ERRORS = (errno.ENOSPC, errno.EFBIG, errno.EIO, errno.EBADF, errno.EDQUOT)
 """What is wrong where standard output cannot be written."""
 LIMIT_ERRORS = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
@@ -28,15 +31,78 @@ LIMIT_MESSAGES = ("failed to map segment", "annot allocate memory", "can't start
 
 
 class _Commands(click.Group):
-    """Commands in the order in which they are declared, with a suggestion for an unknown one."""
+    """The commands of this package and of plug-ins, each imported when it is called.
+
+    The help lists those of this package in groups. Of a plug-in it says which package it is from:
+    its code is not imported.
+    """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.commands)
+        return [*itertools.chain(*GROUPS.values()), *self._foreign()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in self.commands and not ctx.resilient_parsing:  # completion in a shell
-            ctx.fail(f"No such command {cmd_name!r}; {suggestion(cmd_name, self.commands)}")
-        return self.commands.get(cmd_name)
+        if cmd_name not in self.commands:
+            names = plugins.builtin_names("commands")
+            if cmd_name not in names and cmd_name not in (names := plugins.names("commands")):
+                if ctx.resilient_parsing:  # completion in a shell
+                    return None
+                ctx.fail(f"No such command {cmd_name!r}; {suggestion(cmd_name, names)}")
+            command = _loaded(cmd_name)
+            if cmd_name not in plugins.builtin_names("commands"):
+                return command
+            self.add_command(command, cmd_name)
+        return self.commands[cmd_name]
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands in their groups, those of plug-ins last."""
+        lines = {name: _short_help(self, ctx, name) for name in plugins.builtin_names("commands")}
+        width = max(map(len, [*lines, *self._foreign()]))
+        groups = {title: [(name, lines[name]) for name in names] for title, names in GROUPS.items()}
+        groups["From installed packages"] = [*self._foreign().items()]
+        for title, rows in groups.items():
+            if rows:
+                rows[0] = (f"{rows[0][0]:<{width}}", rows[0][1])  # equal columns in all groups
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        write_examples(formatter, EXAMPLES)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return commands by the beginning of their names; of plug-ins nothing is imported."""
+        builtin = plugins.builtin_names("commands")
+        lines = {name: _short_help(self, ctx, name) for name in builtin} | self._foreign()
+        items = [CompletionItem(name, help=lines[name]) for name in self.list_commands(ctx)]
+        options = click.Command.shell_complete(self, ctx, incomplete)
+        return [item for item in items if item.value.startswith(incomplete)] + options
+
+    def _foreign(self) -> dict[str, str]:
+        """Return the commands of plug-ins with the packages that they are from."""
+        return {
+            plugin.name: f"From {plugin.origin}." + (f" Not usable: {reason}." if reason else "")
+            for plugin, reason in plugins.declared("commands")
+            if not plugin.is_builtin and plugin.name not in plugins.builtin_names("commands")
+        }
+
+
+def _loaded(name: str) -> click.Command:
+    """Import a command, and let it understand the option of the program after its name."""
+    plugin = plugins.find("commands", name)
+    command = plugin.load()
+    if not isinstance(command, click.Command):
+        raise PluginError(
+            f"commands: {name!r} of {plugin.origin}: {plugin.target} is no command but of type "
+            f"{type(command).__name__}; decorate a function with `click.command()`"
+        )
+    if not any("--traceback" in parameter.opts for parameter in command.params):
+        command.params.append(_traceback_option(hidden=True))
+    return command
+
+
+def _short_help(group: _Commands, ctx: click.Context, name: str) -> str:
+    command = group.get_command(ctx, name)
+    assert command is not None
+    return command.get_short_help_str()
 
 
 def _traceback_option(*, hidden: bool = False) -> click.Option:
@@ -68,26 +134,6 @@ def _harness() -> None:
     """
 
 
-for _command in (
-    *(commands.describe, new.new, commands.run, commands.check, commands.split, schema.schema),
-    *(views.report, views.plot, views.table, views.compare, views.methods),
-    *(row_commands.best, row_commands.recommend, row_commands.save),
-    *(
-        commands.evaluate,
-        commands.audit,
-        commands.conventions,
-        commands.reproduce,
-        views.list_,
-        views.cache,
-    ),
-):
-    # The option of the whole program is understood after the command as well.
-    _command.params.append(_traceback_option(hidden=True))
-    for _subcommand in (_command, *getattr(_command, "commands", {}).values()):
-        _subcommand.short_help = _subcommand.help.partition("\n\n")[0]  # Click would cut it
-    _harness.add_command(_command)
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line.
 
@@ -108,7 +154,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         status = _harness.main(args=arguments, prog_name="harness", standalone_mode=False)
     except HarnessError as error:
         traced = shows_tracebacks()
-        say("".join(format_exception(error)).rstrip() if traced else error, err=True, whole=traced)
+        say(
+            "".join(format_exception(error)).rstrip() if traced else error, err=True, is_data=traced
+        )
         status = 2
     except (click.exceptions.Abort, KeyboardInterrupt) as stop:
         if arguments is None:  # the process ends here: those that follow have nothing to stop

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from harness.cli.command import command
 from harness.cli.options import Choice, file, force, unused
 from harness.cli.schema import make_schema, to_text
 from harness.cli.screen import printable, say, show_table
@@ -45,7 +46,10 @@ _candidates = Choice(("rated", "catalogue", "sampled"))
 _seed = click.IntRange(0, 2**32 - 1)
 
 
-@click.command()
+@command(
+    "new my.yaml --dataset ratings.csv",
+    "new my.yaml --dataset ml-100k --algorithms SVD,KNNBasic -y",
+)
 @click.argument("path", type=file, metavar="FILE")
 @click.option("--dataset", help="A name from `harness list datasets`, or a file of ratings.")
 @click.option(
@@ -62,7 +66,7 @@ _seed = click.IntRange(0, 2**32 - 1)
 @click.option("--description", default=None, help="A sentence for the report.")
 @click.option("--yes", "-y", is_flag=True, help="Ask no questions and use defaults.")
 @force
-def new(path: Path, columns: str | None, yes: bool, **given: str | int | None) -> int:
+def new(path: Path, columns: str | None, yes: bool, **stated: str | int | None) -> int:
     """Write a commented config to start from.
 
     A file of ratings is read: the config gets its columns and its scale. On a terminal, the command
@@ -85,10 +89,10 @@ def new(path: Path, columns: str | None, yes: bool, **given: str | int | None) -
         ("seed", "Seed", 0, _seed),
     )
     for key, question, default, convert in questions:
-        if given[key] is None and asks:
+        if stated[key] is None and asks:
             answers[key] = _ask(key, question, default, convert)
         else:
-            answers[key] = convert(default if given[key] is None else given[key])
+            answers[key] = convert(default if stated[key] is None else stated[key])
     answers["split"] = SPLITS[str(answers["split"])]
     for written in _write(path, answers, data.note):
         say(f"written to {written}")
@@ -151,20 +155,20 @@ class _Data:
 
         path = Path(answer).expanduser()
         if not path.is_file():
-            if not any(answer in (each.name, each.alias) for each in datasets.available()):
+            if not any(answer in (source.name, source.alias) for source in datasets.available()):
                 datasets.load(answer)  # says what was probably meant
             if self.columns:
                 raise HarnessError("--columns: needs a file of ratings; give one with --dataset")
             return answer
-        found = self._detect(path)
-        self.faults, self.note = found.faults, _on_scale(found)
-        _show_rows(found)
+        detected = self._detect(path)
+        self.faults, self.note = detected.faults, _on_scale(detected)
+        _show_rows(detected)
         if self.note:
             say(f"note: {self.note}\n")
         written = path.resolve()
         with suppress(ValueError):  # on another drive
             written = Path(os.path.relpath(written, self.config.parent.resolve()))
-        return found.section | {"path": written.as_posix()}
+        return detected.section | {"path": written.as_posix()}
 
     def _detect(self, path: Path) -> Detected:
         """Read a file; where its columns cannot be found, ask for them or name the option."""
@@ -182,21 +186,21 @@ class _Data:
             if self.columns or not self.asks or "no column of ratings" in str(error):
                 raise
         first, rows = first_lines(path)
-        known: dict[str, str | int] = {name: name for name in first}
+        columns: dict[str, str | int] = {name: name for name in first}
         shown = first
         if rows and any(map(is_number, first)):  # a row, not a header: positions from 1
-            known = {str(position): position for position in range(1, len(first) + 1)}
-            shown = [f"{name} ({value})" for name, value in zip(known, first, strict=True)]
+            columns = {str(position): position for position in range(1, len(first) + 1)}
+            shown = [f"{name} ({value})" for name, value in zip(columns, first, strict=True)]
         say("columns: " + ", ".join(shown)[:1_000])
         for role in ROLES:
             if role != "timestamp":
-                name = click.prompt(f"Column of the {role}", type=Choice([*known]))
+                name = click.prompt(f"Column of the {role}", type=Choice([*columns]))
             else:
-                left = [name for name in known if known[name] not in self.columns.values()]
-                kind = Choice(["none", *left])
+                free = [name for name in columns if columns[name] not in self.columns.values()]
+                kind = Choice(["none", *free])
                 name = click.prompt("Column of the time", default="none", type=kind)
             if role != "timestamp" or name != "none":
-                self.columns[role] = known[name]
+                self.columns[role] = columns[name]
         return detect(path, self.columns)
 
 
@@ -204,7 +208,7 @@ def _column(part: str) -> tuple[str, str | int]:
     """Return ``item=2`` as a role and a name or a position."""
     from harness.datasets.detection import ROLES
 
-    role, _, name = (each.strip() for each in part.partition("="))
+    role, _, name = (text.strip() for text in part.partition("="))
     if role not in ROLES or not name:
         raise click.UsageError(
             f"--columns {part}: write role=name, as user=who; the roles are {', '.join(ROLES)}"
@@ -212,14 +216,14 @@ def _column(part: str) -> tuple[str, str | int]:
     return role, int(name) if name.isascii() and name.isdigit() and int(name) else name
 
 
-def _show_rows(found: Detected) -> None:
+def _show_rows(detected: Detected) -> None:
     """Show what was found in a file, and five of its rows."""
-    say(repr(found.ratings).removeprefix("<Ratings ").removesuffix(">") + "\n")
-    frame = found.ratings.to_frame().head(5)
+    say(repr(detected.ratings).removeprefix("<Ratings ").removesuffix(">") + "\n")
+    frame = detected.ratings.to_frame().head(5)
     if "timestamp" in frame:
         moments = frame["timestamp"].to_numpy().astype("datetime64[s]")
         frame["timestamp"] = [str(moment).replace("T", " ") for moment in moments]
-    heads = {role: f"{role} ({name})" for role, name in found.section["columns"].items()}
+    heads = {role: f"{role} ({name})" for role, name in detected.section["columns"].items()}
     columns = [printable(heads.get(role, role)) for role in frame.columns]
     rows = [
         [printable(text if len(text) <= 24 else f"{text[:23]}…") for text in row]
@@ -229,12 +233,12 @@ def _show_rows(found: Detected) -> None:
     say()
 
 
-def _on_scale(found: Detected) -> str:
+def _on_scale(detected: Detected) -> str:
     """Return what a reader should know of a scale: few ratings lie outside, or determine an end."""
     import numpy as np
 
-    ratings = found.ratings.ratings
-    low, high = found.section.get("scale", found.ratings.scale)
+    ratings = detected.ratings.ratings
+    low, high = detected.section.get("scale", detected.ratings.scale)
     if n_outside := int(np.count_nonzero((ratings < low) | (ratings > high))):
         lie = "rating lies" if n_outside == 1 else "ratings lie"
         return f"{n_outside:,} {lie} outside the scale {low:g} to {high:g}."
@@ -242,14 +246,14 @@ def _on_scale(found: Detected) -> str:
     if not 2 < len(values) <= MOST_VALUES:
         return ""
     steps = np.diff(values)
-    for end, step, others in ((-1, steps[-1], values[:-1]), (0, steps[0], values[1:])):
+    for end, step, inner in ((-1, steps[-1], values[:-1]), (0, steps[0], values[1:])):
         few = counts[end] <= max(1, len(ratings) // 1000)
-        if few and step > np.diff(others).max():
+        if few and step > np.diff(inner).max():
             are = "rating is" if counts[end] == 1 else "ratings are"
             return (
-                f"{counts[end]:,} {are} {values[end]:g}, outside the {others[0]:g} to "
-                f"{others[-1]:g} of all others, and the scale includes it; if it is a mistake, "
-                f"write `scale: [{others[0]:g}, {others[-1]:g}]` with `out_of_scale: drop`."
+                f"{counts[end]:,} {are} {values[end]:g}, outside the {inner[0]:g} to "
+                f"{inner[-1]:g} of all others, and the scale includes it; if it is a mistake, "
+                f"write `scale: [{inner[0]:g}, {inner[-1]:g}]` with `out_of_scale: drop`."
             )
     return ""
 
@@ -263,14 +267,14 @@ def _write(path: Path, answers: dict[str, object], note: str) -> list[Path]:
     from harness.config.load import load
     from harness.files import write_output
 
-    given = {key: value for key, value in answers.items() if value != ""}
-    load({"name": "new", **given})
-    files = {path: _text(given, note)}
+    answered = {key: value for key, value in answers.items() if value != ""}
+    load({"name": "new", **answered})
+    files = {path: _text(answered, note)}
     schema = make_schema()
     beside = path.with_name(SCHEMA_FILE)
     if _is_ours(beside, schema["title"]):
         files[beside] = to_text(schema) + "\n"
-    return [write_output(each, text) for each, text in files.items()]
+    return [write_output(file, text) for file, text in files.items()]
 
 
 def _is_ours(path: Path, title: str) -> bool:
@@ -321,12 +325,12 @@ def _yaml(key: str, value: object) -> str:
 
     if value is None:
         return f"{key}: null\n"
-    whole = CommentedMap({key: value})
-    whole.fa.set_block_style()
+    entry = CommentedMap({key: value})
+    entry.fa.set_block_style()
     yaml, text = YAML(), io.StringIO()
     yaml.default_flow_style = None  # collections without others inside them on one line
     yaml.width = 98
-    yaml.dump(whole, text)
+    yaml.dump(entry, text)
     if isinstance(value, dict) and re.search(r"\{[^}]*\n", text.getvalue()):
         return f"{key}:\n" + textwrap.indent("".join(itertools.starmap(_yaml, value.items())), "  ")
     return text.getvalue()

@@ -99,24 +99,49 @@ baseline = click.option(
 )
 
 
+def row(function: Callable[..., int]) -> Callable[..., int]:
+    """Add the options that choose a row of a run."""
+    for name, text in (
+        ("--candidates", "Choose the table with these candidates."),
+        ("--split", "Choose the table with this split."),
+        ("--dataset", "Choose the table of this data set."),
+        ("--metric", "Best by this metric; by default the headline metric of the run."),
+        ("--algorithm", "A row by its name, in place of the best one."),
+    ):
+        function = click.option(name, metavar="NAME", help=text)(function)
+    return results(function)
+
+
 def formats(
-    first: str, *others: str, help: str | None = None
+    first: str, *alternatives: str, help: str | None = None
 ) -> Callable[[Callable[..., int]], Callable[..., int]]:
     """Return the option ``--format``, whose default is the first of some names."""
     return click.option(
         "--format",
         "form",
-        type=Choice((first, *others)),
+        type=Choice((first, *alternatives)),
         default=first,
         show_default=True,
         help=help,
     )
 
 
-def given(*names: str) -> list[str]:
-    """Return those of some parameters that the call of the current command gives."""
+def in_the_call(*names: str) -> list[str]:
+    """Return the parameters among some names that the call of the current command has."""
     source = click.get_current_context().get_parameter_source
     return [name for name in names if source(name) is ParameterSource.COMMANDLINE]
+
+
+def page(path: Path | None, default: Path) -> Path:
+    """Return where a page goes; the ending of another format is refused."""
+    from harness.files import refuse_link
+
+    if path is None:
+        return refuse_link(default)
+    if path.suffix.lower() not in ("", ".html", ".htm"):
+        name = f"{path.stem if path.suffix[1:].isalpha() else path.name}.html"
+        raise ResultsError(f"{path}: the page is HTML; call it {name}")
+    return path
 
 
 def opened(runs: tuple[str, ...], results: Path) -> list[Run]:
@@ -141,7 +166,7 @@ def _is_algorithm(name: str) -> bool:
     from harness.sections import folded
 
     word = folded(name)
-    return bool(word) and any(folded(each).startswith(word) for each in plugins.names("algorithms"))
+    return bool(word) and any(folded(name).startswith(word) for name in plugins.names("algorithms"))
 
 
 def store() -> CellStore:

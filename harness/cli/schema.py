@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-import click
-
+from harness.cli.command import command
 from harness.cli.options import formats
 from harness.cli.screen import say
 from harness.errors import joined
@@ -34,7 +33,7 @@ do not edit it by hand. `harness new` writes a config to start from.
 """
 
 
-@click.command()
+@command("schema > schema.json", "schema --format markdown")
 @formats("json", "markdown", help="JSON Schema for editors, or a reference page.")
 def schema(form: str) -> int:
     """Print the keys of a config, their types and defaults.
@@ -43,9 +42,10 @@ def schema(form: str) -> int:
 
     `# yaml-language-server: $schema=schema.json`
     """
-    made = make_schema()
+    declared = make_schema()
     as_json = form == "json"
-    say(to_text(made) if as_json else make_reference(made).removesuffix("\n"), whole=True)
+    text = to_text(declared) if as_json else make_reference(declared).removesuffix("\n")
+    say(text, is_data=True)
     return 0
 
 
@@ -86,10 +86,10 @@ def make_schema() -> JsonSchema:
     name.pop("type", None)
     _replace_string(properties["algorithms"]["items"], any_name)
     properties["metrics"]["items"] |= {"examples": METRICS}
-    validations = [each.get("properties", {}).get("validation") for each in sections.values()]
+    validations = [part.get("properties", {}).get("validation") for part in sections.values()]
     for part in filter(None, [properties["split"], properties["candidates"], *validations]):
-        named = [sections[_name(each)] for each in part["anyOf"] if "$ref" in each]
-        _replace_string(part, {"enum": [each["properties"]["kind"]["const"] for each in named]})
+        named = [sections[_name(option)] for option in part["anyOf"] if "$ref" in option]
+        _replace_string(part, {"enum": [kind["properties"]["kind"]["const"] for kind in named]})
     dialect = "https://json-schema.org/draft/2020-12/schema"
     return {"$schema": dialect, "title": "A config of harness"} | schema
 
@@ -121,7 +121,7 @@ def _tidied(part: JsonSchema) -> JsonSchema:
         del part["title"]
     if isinstance(part.get("description"), str):
         paragraphs = part["description"].split("\n\n")
-        part["description"] = "\n\n".join(" ".join(each.split()) for each in paragraphs)
+        part["description"] = "\n\n".join(" ".join(text.split()) for text in paragraphs)
     return part
 
 
@@ -159,7 +159,7 @@ def _in_order(part: object, sections: JsonSchema, met: list[str]) -> list[str]:
 
 def _properties(section: JsonSchema) -> JsonSchema:
     """Return a section as a mapping, if it may also be written as text."""
-    return next((each for each in section.get("anyOf", []) if "properties" in each), section)
+    return next((part for part in section.get("anyOf", []) if "properties" in part), section)
 
 
 def _heading(name: str, sections: JsonSchema) -> str:
@@ -177,13 +177,13 @@ def _section(heading: str, section: JsonSchema, sections: JsonSchema) -> Iterato
     yield "| key | value | default | meaning |"
     yield "| --- | --- | --- | --- |"
     for key, value in sorted(section["properties"].items(), key=lambda entry: entry[0] != "kind"):
-        default, given = "", value.get("default", {})  # those of a section stand at its own keys
-        if isinstance(given, list) and len(given) == 1:  # of one or a list
-            given = given[0].get("kind") if isinstance(given[0], dict) else given[0]
+        default, declared = "", value.get("default", {})  # those of a section stand at its own keys
+        if isinstance(declared, list) and len(declared) == 1:  # of one or a list
+            declared = declared[0].get("kind") if isinstance(declared[0], dict) else declared[0]
         if key in section.get("required", []):
             default = "required"
-        elif "const" not in value and given != [] and not isinstance(given, dict):
-            default = f"`{json.dumps(given, ensure_ascii=False)}`"
+        elif "const" not in value and declared != [] and not isinstance(declared, dict):
+            default = f"`{json.dumps(declared, ensure_ascii=False)}`"
         meaning = " ".join(value.get("description", "").split())
         cells = (f"`{key}`", _value(value, sections), default, meaning)
         yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
@@ -198,7 +198,7 @@ def _value(value: JsonSchema, sections: JsonSchema) -> str:
         case {"const": const}:
             return f"`{const}`"
         case {"enum": words}:
-            return ", ".join(f"`{each}`" for each in words)
+            return ", ".join(f"`{word}`" for word in words)
         case {"$ref": _}:
             heading = _heading(_name(value), sections)
             return f"[{heading}](#{heading.lower()})"
@@ -215,12 +215,12 @@ def _value(value: JsonSchema, sections: JsonSchema) -> str:
 
 def _either(options: list[JsonSchema], sections: JsonSchema) -> str:
     """Return what several options allow, each thing once."""
-    *others, last = options
-    several = last.get("items") == (others[0] if len(others) == 1 else {"anyOf": others})
+    *single, last = options
+    several = last.get("items") == (single[0] if len(single) == 1 else {"anyOf": single})
     if several:
-        options = others
-    if any("$ref" in each for each in options) or {"type": "string"} in options:
+        options = single
+    if any("$ref" in option for option in options) or {"type": "string"} in options:
         # Names that stand for a section, and names that an editor offers, say nothing more.
-        options = [each for each in options if "enum" not in each]
-    text = joined(dict.fromkeys(_value(each, sections) for each in options), "or")
+        options = [option for option in options if "enum" not in option]
+    text = joined(dict.fromkeys(_value(option, sections) for option in options), "or")
     return f"{text}; one or a list" if several else text

@@ -49,16 +49,16 @@ def plain(value: object) -> str:
     return "".join(c if c.isprintable() else " " for c in str(value))
 
 
-def say(text: object = "", *, colour: str = "", err: bool = False, whole: bool = False) -> None:
+def say(text: object = "", *, colour: str = "", err: bool = False, is_data: bool = False) -> None:
     """Print text with its escapes spelled out; every line of the commands comes through here.
 
-    Where there is a width (`screen_width`), long lines break between words, unless the text is
-    `whole`: a file format, not sentences. On standard error very long lines are cut.
+    Where there is a width (`screen_width`), long lines break between words, unless the text
+    `is_data`: a file format, not sentences. On standard error very long lines are cut.
     """
     lines = as_shown(printable(str(text)), sys.stderr if err else sys.stdout).split("\n")
     if err:
         lines = [s if len(s) <= LONGEST_LINE else f"{s[:LONGEST_LINE]} …" for s in lines]
-    if not whole and (width := screen_width(err=err)):
+    if not is_data and (width := screen_width(err=err)):
         lines = [part for line in lines for part in _wrapped(line, width, fold=False)]
     shown = "\n".join(lines)
     _write(click.style(shown, fg=colour) if colour else shown, err=err)
@@ -67,6 +67,17 @@ def say(text: object = "", *, colour: str = "", err: bool = False, whole: bool =
 def shows_tracebacks() -> bool:
     """Return whether errors are shown with their tracebacks."""
     return os.environ.get(TRACEBACK, "0") not in ("", "0")
+
+
+def number(value: object, form: str) -> str:
+    """Return a cell of a table: a number by its format, nothing for none.
+
+    >>> number(0.25, ".3f"), number(None, ".3f"), number(float("nan"), ".3f"), number("a", ".3f")
+    ('0.250', '', '', 'a')
+    """
+    if value is None or value != value:  # NaN
+        return ""
+    return format(value, form) if isinstance(value, float) else str(value)
 
 
 def show_table(
@@ -251,7 +262,7 @@ def print_run(run: Run, form: str) -> None:
         show_run(run)
         return
     text = latex(run) if form == "latex" else (to_csv if form == "csv" else to_markdown)(run.info)
-    say(text.removesuffix("\n"), whole=True)
+    say(text.removesuffix("\n"), is_data=True)
 
 
 def show_groups(table: TextTable) -> None:

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 import harness
-from harness.cli import commands, main, screen, views
+from harness import plugins
+from harness.cli import main, screen
 from harness.results.record import CellName, FailedCell
 
 WIDTHS = (40, 80, 100, 120)
@@ -91,6 +92,9 @@ def terminal(monkeypatch):
 def tables(made, tmp_path_factory):
     """By command the tables that it shows."""
     found = {}
+    commands = [plugins.find("commands", name) for name in plugins.builtin_names("commands")]
+    modules = [sys.modules[plugin.load().callback.__module__] for plugin in commands]
+    modules = [screen, *(module for module in modules if hasattr(module, "show_table"))]
     folder = shutil.copytree(made, tmp_path_factory.mktemp("copy"), dirs_exist_ok=True)
     (folder / "p.csv").write_text("user,item,estimate,rating\n1,1,3,4\n1,2,4,5\n")
     with pytest.MonkeyPatch.context() as patch:
@@ -98,7 +102,7 @@ def tables(made, tmp_path_factory):
         patch.chdir(folder)
         for name, arguments in COMMANDS.items():
             shown = found[name] = []
-            for module in (screen, commands, views):
+            for module in modules:
                 patch.setattr(module, "show_table", lambda *args, shown=shown: shown.append(args))
             with pytest.raises(SystemExit) as left:
                 main(list(arguments))

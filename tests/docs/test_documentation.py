@@ -47,7 +47,7 @@ def harness_commands():
             if kind == "console":
                 lines = [line.removeprefix("$ ") for line in lines if line.startswith("$ ")]
             for line in lines:
-                for part in re.split(r"&&|[|]", line.partition(" #")[0]):
+                for part in re.split(r"&&|[|>]", line.partition(" #")[0]):
                     part = part.strip().removeprefix("python -m ")
                     if part.startswith("harness "):
                         yield pytest.param(part, id=f"{page.name}: {part}")

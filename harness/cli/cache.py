@@ -1,0 +1,67 @@
+"""``harness cache``: the finished cells that runs share."""
+
+from __future__ import annotations
+
+import click
+
+from harness.cli import options
+from harness.cli.command import CommandGroup, command
+from harness.cli.screen import say, show_table
+from harness.errors import counted
+
+
+@command("cache list", "cache size", name="list")
+def list_cells() -> int:
+    """List finished cells: key, megabytes, when."""
+    rows = [
+        [entry.key[:16], f"{entry.n_bytes / 1e6:.2f}", entry.written.isoformat(" ", "minutes")]
+        for entry in options.store().entries()
+    ]
+    show_table(["cell", "MB", "written"], rows, ["cell", "written"])
+    return 0
+
+
+@command("cache size", "cache prune")
+def size() -> int:
+    """Print the number of cells and their size."""
+    sizes = [entry.n_bytes for entry in options.store().entries()]
+    say(f"{counted(len(sizes), 'cell')}, {sum(sizes) / 1e6:.1f} MB")
+    return 0
+
+
+@command("cache verify", "cache list")
+def verify() -> int:
+    """Read every cell against its checksum; broken ones are named and removed."""
+    store = options.store()
+    broken = 0
+    for entry in store.entries():
+        if message := store.fault(entry.key):
+            broken += 1
+            say(message)
+            store.discard(entry.key)
+    say(f"{counted(broken, 'broken cell')} removed" if broken else "every cell is complete")
+    return 1 if broken else 0
+
+
+@command("cache prune", "cache prune --older-than 90")
+@click.option(
+    "--older-than",
+    type=click.FloatRange(0),
+    default=30.0,
+    show_default=True,
+    metavar="DAYS",
+    help="Remove cells that were written more days ago than this.",
+)
+def prune(older_than: float) -> int:
+    """Remove old cells; a run that needs them again computes them again."""
+    say(f"{counted(options.store().prune(older_than), 'cell')} removed")
+    return 0
+
+
+@command("cache size", "cache prune --older-than 90", cls=CommandGroup)
+def cache() -> None:
+    """Manage the finished cells that runs share."""
+
+
+for _command in (list_cells, size, verify, prune):
+    cache.add_command(_command)

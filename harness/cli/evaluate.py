@@ -1,0 +1,264 @@
+"""``harness evaluate``: predictions and recommendations of any program, scored."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+import harness
+from harness.cli import options
+from harness.cli.command import command
+from harness.cli.screen import number, print_run, say, show_table
+from harness.errors import ResultsError, counted
+from harness.lazy import pd
+
+if TYPE_CHECKING:
+    from harness.metrics import Metric
+    from harness.results.record import RowResult
+
+ROUNDING = 1e-12
+"""Relative difference of means that are summed in another order of users."""
+
+
+class _Scored(NamedTuple):
+    """What is shown and written."""
+
+    rows: list[list[object]]
+    users: list[pd.DataFrame]
+    notes: list[str]
+
+
+@command("evaluate lists.csv --truth test.csv --metrics ndcg@10", "evaluate quickstart")
+@click.argument("files", nargs=-1, required=True, type=Path, metavar="FILE|RUN...")
+@click.option(
+    "--metrics",
+    "labels",
+    metavar="LABELS",
+    help="Metrics to compute, for example 'ndcg@5,10,rmse'; of a run, by default its own.",
+)
+@options.truth
+@click.option("--training", type=options.file, help="Training pairs, for metrics beyond accuracy.")
+@click.option("--per-user", type=options.output, help="Write each user's scores to this CSV file.")
+@options.force
+@click.option(
+    "--against",
+    metavar="RUN",
+    help="Score as this run did, and show the row in its table: a FILE for each fold that "
+    "`harness split --export` wrote, with the estimates or the lists of another program.",
+)
+@click.option("--name", help="With --against: name of the row; by default that of the file.")
+@click.option(
+    "-o",
+    "--output",
+    type=options.folder,
+    metavar="DIR",
+    help="With --against: write the run with the row to this folder, for `harness report`, "
+    "`table`, `compare` and others.",
+)
+@options.formats(*options.TABLES, help="With --against: how the table is printed.")
+@options.results
+def evaluate(
+    files: tuple[Path, ...],
+    labels: str | None,
+    truth: Path | None,
+    training: Path | None,
+    per_user: Path | None,
+    against: str | None,
+    name: str | None,
+    output: Path | None,
+    form: str,
+    results: Path,
+) -> int:
+    """Score predictions or recommendations of any program.
+
+    FILE is a table (CSV, TSV or Parquet) of user, item, estimate and rating; or, with --truth, of
+    user, item and rank or estimate, or a TREC run, and the truth a table of user, item and rating
+    or TREC qrels. Several files give a row each.
+
+    A RUN whose config has `outputs: {estimates: true}` is scored again from its files, and so is
+    its estimates.parquet.
+    """
+    from harness.files import write_output
+    from harness.results.display import frame_to_csv
+    from harness.results.runs import is_run
+
+    decided = {"--metrics": labels, "--truth": truth, "--training": training}
+    superfluous = ", ".join(option for option, value in decided.items() if value is not None)
+    if against is not None:
+        if superfluous:
+            raise click.UsageError(f"{superfluous}: the run {against} decides it; remove it")
+        users = _score_against(files, against, name, output, form, results)
+        if per_user is not None:
+            write_output(per_user, frame_to_csv(users))
+        return 0
+    runs = {
+        path: options.opened((str(path),), results)[0] for path in files if is_run(path, results)
+    }
+    # Path.resolve raises an error for a link that leads to itself.
+    folders = {path: run.folder for path, run in runs.items()}
+    places = [os.path.realpath(folders.get(path) or path) for path in files]
+    for path, place in zip(files, places, strict=True):
+        if path is not (same := files[places.index(place)]):
+            raise click.UsageError(f"{path}: is the same as {same}; remove one of them")
+    if name is not None or output is not None or form != "text":
+        raise click.UsageError("--name, --output, --format: need --against RUN; add it")
+    if labels is None and len(runs) < len(files):
+        raise click.UsageError("give --metrics LABELS; or --against RUN")
+    if runs and (truth or training):
+        raise click.UsageError("--truth, --training: a run has its own; leave them out")
+    labels_of_runs = [label for run in runs.values() for label in run.info.metrics]
+    metrics = harness.metrics.parse_many(labels or labels_of_runs)
+    scored = _Scored([], [], [])
+    if labels is None:
+        metrics = _of_estimates(scored, metrics)
+    names = _names(files)
+    for path in files:
+        run = runs.get(path)
+        if run is not None or _is_evaluated(path):
+            _rescore(scored, path, metrics, run)
+        else:
+            _score(scored, path, names[path], metrics, truth, training)
+    of_files = {*names.values()}.issuperset(row[0] for row in scored.rows)
+    first = "file" if of_files else "row"
+    show_table([first, *map(str, metrics), "users", "seconds"], scored.rows, [first])
+    for note in scored.notes:
+        say(f"note: {note}")
+    if per_user is not None:
+        write_output(per_user, frame_to_csv(pd.concat(scored.users)))
+    return 0
+
+
+def _score_against(
+    files: tuple[Path, ...],
+    against: str,
+    name: str | None,
+    output: Path | None,
+    form: str,
+    results: Path,
+) -> pd.DataFrame:
+    """Show the row of another program in the table of a run; return the scores of its users."""
+    from harness.experiment import exchange
+    from harness.results.compare import join
+
+    opened = options.opened((against,), results)
+    row = exchange.against(opened[0], files, name or files[0].stem)
+    joined = join([*opened, row])
+    # Before anything is printed: a reader of the table, as `head`, may close the output.
+    folder = exchange.write(joined, output) if output is not None else None
+    print_run(joined, form)
+    if folder is not None:
+        say(f"\nwritten to {folder}")
+    return row.users
+
+
+def _names(files: Sequence[Path]) -> dict[Path, str]:
+    """Return what the rows of files are called, each by a name of its own."""
+    from harness.results.record import distinct_names
+
+    names = distinct_names([path.name for path in files], [{"path": str(path)} for path in files])
+    return dict(zip(files, names, strict=True))
+
+
+def _is_evaluated(path: Path) -> bool:
+    """Return whether a file has estimates of a run with all that scores them."""
+    from harness.results.outputs import evaluates
+
+    return evaluates(path)
+
+
+def _of_estimates(scored: _Scored, metrics: tuple[Metric, ...]) -> tuple[Metric, ...]:
+    """Return the metrics of runs that their estimates are enough for; notes name the rest."""
+    from harness.results.outputs import NO_TRAINING
+
+    scored.notes.extend(
+        f"{metric} is left out: {NO_TRAINING}" for metric in metrics if metric.needs_items
+    )
+    return tuple(metric for metric in metrics if not metric.needs_items)
+
+
+def _score(
+    scored: _Scored,
+    path: Path,
+    name: str,
+    metrics: Sequence[Metric],
+    truth: Path | None,
+    training: Path | None,
+) -> None:
+    """Score a file of another program: one row."""
+    from harness import rankings
+    from harness.evaluation import cannot_distinguish
+    from harness.notes import Note
+
+    begun = time.perf_counter()
+    evidence = rankings.read(path, truth, training)
+    scores = harness.metrics.score(metrics, *evidence)
+    seconds = time.perf_counter() - begun
+    values = [number(score.mean, ".6f") for score in scores.values()]
+    scored.rows.append([name, *values, evidence.rankings.n_users, f"{seconds:.2f}"])
+    unknown = not len(evidence.rankings.relevance)
+    if unknown:
+        scored.notes.append(
+            f"{name}: no listed item is among the ratings of its user; are the ids those "
+            "of the same data set, and of one type?"
+        )
+    for metric, s in scores.items():
+        if s.n_undefined and not metric.definition.pooled:  # else it is over all users
+            users = counted(s.n_undefined, "user")
+            scored.notes.append(
+                f"{name}: {metric} is undefined for {users}; its mean is over the others"
+            )
+        elif not unknown and (reason := cannot_distinguish(metric, evidence.rankings)):
+            note = Note("indistinct", {"metric": str(metric), "reason": str(reason)})
+            scored.notes.append(f"{name}: {note}")
+    per_user = {str(metric): s.per_user for metric, s in scores.items() if metric.per_user}
+    names = {"file": name, "user": evidence.rankings.users}
+    scored.users.append(pd.DataFrame(names | per_user))
+
+
+def _rescore(
+    scored: _Scored, path: Path, metrics: Sequence[Metric], run: harness.Run | None
+) -> None:
+    """Score the rows of a run again; values that are in its table must be equal."""
+    from harness.results.display import GROUP
+    from harness.results.outputs import rescore
+    from harness.results.runs import ESTIMATES_FILE
+    from harness.results.scores import notes_on_undefined
+
+    results: Sequence[RowResult] = ()
+    if run is not None:
+        path, results = run.path(ESTIMATES_FILE), run.info.rows
+    begun = time.perf_counter()
+    rows = [*rescore(path, metrics)]
+    seconds = f"{(time.perf_counter() - begun) / len(rows):.2f}"
+    differing = [key for key in GROUP if len({row.names[key] for row in rows}) > 1]
+    scores, n_equal = {result.row: result.scores for result in results}, 0
+    for row in rows:
+        name = " · ".join(row.names[key] for key in ("algorithm", *differing))
+        there = scores.get(row.names["row"], {})
+        values = {  # blank where it is in the run: estimates may be preferences
+            label: None if there.get(label, here) is None else here
+            for label, here in row.values.items()
+        }
+        cells = (number(value, ".6f") for value in values.values())
+        scored.rows.append([name, *cells, row.n_users, seconds])
+        row.users.insert(0, "file", name)
+        scored.users.append(row.users)
+        for label in values.keys() & there.keys():
+            here, other = values[label], there[label]
+            if here != other and not math.isclose(here or 0, other or 0, rel_tol=ROUNDING):
+                raise ResultsError(
+                    f"{path}: {name}: {label} is {here}, and {other} in the table of the run; "
+                    "run its config again"
+                )
+            n_equal += 1
+    undefined = notes_on_undefined((row.n_users, row.n_undefined) for row in rows)
+    scored.notes.extend(map(str, undefined))
+    if n_equal:
+        compared = counted(n_equal, "value")
+        scored.notes.append(f"{compared} compared with the table of the run: equal")

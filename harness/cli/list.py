@@ -1,0 +1,112 @@
+"""``harness list``: algorithms, data sets, metrics, runs and configs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import click
+
+import harness
+from harness.cli import options
+from harness.cli.command import command
+from harness.cli.screen import say, show_table
+from harness.errors import ResultsError
+
+NUMBERS = frozenset({"ratings", "users", "items", "algorithms", "failed cells"})
+"""Columns that are aligned to the right."""
+SUBJECTS = ("algorithms", "libraries", "datasets", "metrics", "runs", "configs")
+
+
+@command("list algorithms", "list metrics", name="list")
+@click.argument("subject", type=options.Choice(SUBJECTS))
+@options.results
+def list_(subject: str, results: Path) -> int:
+    """List algorithms, models of other libraries, data sets, metrics, runs or configs."""
+    notes: list[str] = []
+    listings: dict[str, Callable[[], Iterator[list[str]]]] = {
+        "algorithms": _algorithms,
+        "libraries": _libraries,
+        "datasets": _datasets,
+        "metrics": _metrics,
+        "configs": _configs,
+        "runs": lambda: _runs(results, notes),
+    }
+    columns, *rows = listings[subject]()
+    if rows:
+        show_table(columns, rows, set(columns) - NUMBERS)
+    else:
+        say(f"no {subject} here")
+    for note in notes:
+        say(f"note: {note}")
+    return 0
+
+
+def _algorithms() -> Iterator[list[str]]:
+    from harness.algorithms import registry
+
+    yield ["algorithm", "what it does", "parameters"]
+    for entry in registry.algorithms().values():
+        parameters = [f"{name}={value!r}" for name, value in entry.parameters().items()]
+        yield [entry.name, entry.summary, ", ".join(parameters) or "none"]
+
+
+def _libraries() -> Iterator[list[str]]:
+    from harness.algorithms.libraries import libraries
+
+    yield ["library", "model", "scores", "parameters"]
+    for name, library in libraries().items():
+        for model, declared in library.models.items():
+            scores = "ratings" if declared.ratings else "preferences"
+            yield [name, model, scores, ", ".join(declared.params)]
+
+
+def _datasets() -> Iterator[list[str]]:
+    from harness import datasets
+
+    yield ["dataset", "ratings", "users", "items", "scale", "here", "licence"]
+    for source in datasets.available():
+        yield [
+            f"{source.name} or {source.alias}" if source.alias else source.name,
+            f"{source.n_ratings:,}" if source.n_ratings else "as asked",
+            f"{source.n_users:,}" if source.n_users else "",
+            f"{source.n_items:,}" if source.n_items else "",
+            "{:g} to {:g}".format(*source.scale) if source.scale else "",
+            "yes" if source.is_here() else "no",
+            source.licence,
+        ]
+
+
+def _metrics() -> Iterator[list[str]]:
+    yield ["metric", "what it measures", "range", "source"]
+    for metric in harness.metrics.describe():
+        yield [metric.name, metric.summary, "{:g} to {:g}".format(*metric.range), metric.source]
+
+
+def _configs() -> Iterator[list[str]]:
+    from harness.config.load import bundled, read
+
+    yield ["config", "what it answers"]
+    for name, path in bundled().items():
+        yield [name, " ".join(str(read(path).data.get("description", "")).split())]
+
+
+def _runs(results: Path, notes: list[str]) -> Iterator[list[str]]:
+    from harness.results.runs import find_runs, read_run
+
+    yield ["run", "made", "data", "algorithms", "failed cells", "metrics"]
+    for folder in find_runs(results):
+        try:
+            info = read_run(folder).info
+        except ResultsError as error:
+            yield [folder.name, "cannot be read", "", "", "", ""]
+            notes.append(str(error))
+            continue
+        yield [
+            folder.name,
+            info.started.replace("T", " ")[:16],
+            ", ".join(dataset.name for dataset in info.datasets),
+            str(len(info.algorithms)),
+            str(len(info.failed)),
+            ", ".join(info.metrics),
+        ]

@@ -1,0 +1,35 @@
+"""``harness methods``: the methods of a run for a paper."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from harness.cli import options
+from harness.cli.command import command
+from harness.cli.screen import say
+
+
+@command("methods quickstart", "methods quickstart --checklist -o checklist.md")
+@click.argument("run", metavar="RUN")
+@options.results
+@click.option("--checklist", is_flag=True, help="What reviewers ask, with the answers of the run.")
+@click.option("-o", "--output", type=options.output, help="A file; by default it is printed.")
+@options.force
+def methods(run: str, results: Path, checklist: bool, output: Path | None) -> int:
+    """Print the methods of a run for a paper, or a checklist for its reviewers, as Markdown.
+
+    The methods come with references and BibTeX. In the checklist, what the run does not answer is
+    not ticked.
+    """
+    from harness.files import write_output
+    from harness.report import methods as accounts
+
+    (opened,) = options.opened((run,), results)
+    text = (accounts.checklist if checklist else accounts.to_markdown)(opened.info)
+    if output is None:
+        say(text.removesuffix("\n"), is_data=True)
+    else:
+        say(f"written to {write_output(output, text)}")
+    return 0

@@ -1,0 +1,91 @@
+"""``harness plot``: plots of runs as files."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from harness.cli import options
+from harness.cli.command import command
+from harness.cli.screen import say
+from harness.errors import ResultsError
+
+if TYPE_CHECKING:
+    from harness.report.drawing import Plot
+
+PLOTS = ("tradeoff", "ndcg-over-k", "distribution", "differences", "groups", "spread")
+
+
+@command("plot quickstart", "plot quickstart --kind tradeoff --format png -o figures")
+@options.runs
+@options.results
+@options.baseline
+@options.anyway
+@click.option(
+    "--kind",
+    "kinds",
+    type=options.Choice((*PLOTS, "all")),
+    multiple=True,
+    default=("all",),
+    show_default=True,
+    help="Kind of plot; can be repeated.",
+)
+@click.option("--metric", metavar="LABEL", help="Plotted; by default the headline metric.")
+@click.option("--table", "place", type=int, help="Which table of the run, from 1; by default all.")
+@options.formats("svg", "png")
+@click.option(
+    "-o",
+    "--output",
+    type=options.folder,
+    help="Folder for the files; by default plots in the run's folder.",
+)
+@options.force
+def plot(
+    runs: tuple[str, ...],
+    results: Path,
+    baseline: str | None,
+    anyway: bool,
+    kinds: tuple[str, ...],
+    metric: str | None,
+    place: int | None,
+    form: str,
+    output: Path | None,
+) -> int:
+    """Draw plots of a run, or of several runs together.
+
+    Each plot is one file; for a run with several tables, its name contains the table.
+    """
+    from harness.report import join, plots
+    from harness.report.summary import summarise
+
+    summary = summarise(join(options.opened(runs, results), anyway=anyway), baseline=baseline)
+    if output and output.suffix.lower() in (".svg", ".png", ".pdf") and not output.is_dir():
+        advice = "name a folder, and use --format svg or png"
+        raise ResultsError(f"{output}: plots are files in a folder; {advice}")
+    folder = output or (summary.run.folder or results) / "plots"
+    label = summary.metric(metric)
+    numbers = range(1, len(summary.tables) + 1) if place is None else [place]
+    every = [kind for kind in PLOTS if kind != "groups" or summary.info.groups]
+    chosen = every if "all" in kinds else dict.fromkeys(kinds)
+    drawn: list[Plot] = []
+    missing = []
+    for number, kind in itertools.product(numbers, chosen):
+        title = summary.table(number).title
+        try:
+            drawn += plots.KINDS[kind].each(summary, label, number)
+        except ResultsError as error:
+            if kind in kinds:
+                raise  # it was asked for
+            missing.append(f"no {kind} of {title}: {error}")
+    if not drawn:
+        raise ResultsError("\n".join(missing))
+    for drawing in drawn if output else ():
+        options.unused(drawing.path(form, folder))
+    for drawing in drawn:
+        say(f"written to {drawing.write(form, folder)}")
+    for reason in missing:
+        say(reason, err=True)
+    return 0

@@ -1,0 +1,175 @@
+"""``harness recommend``: the best items of each user by one row."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Collection, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+import click
+
+import harness
+from harness.cli import options
+from harness.cli.command import command
+from harness.cli.fitted import fitted, stages
+from harness.cli.screen import say
+from harness.errors import DataError, HarnessError, counted, listed, reason_of
+from harness.lazy import pa, pd, pq
+
+if TYPE_CHECKING:
+    from harness.algorithms.trainset import ColumnTrainset
+    from harness.recommendations import Seen
+
+FEW = 5
+"""Users that a message names."""
+FORMATS = ("csv", "parquet", "jsonl", "trec")
+
+
+@command("recommend quickstart --top 5", "recommend my.yaml --users users.txt -o lists.parquet")
+@click.argument("source", metavar="CONFIG|RUN")
+@options.row
+@click.option("--top", type=click.IntRange(1), default=10, show_default=True, help="Items a user.")
+@click.option(
+    "--users", type=options.file, help="A file with one user a line; by default all users."
+)
+@options.formats(*FORMATS, help="By default what --output ends with; parquet needs --output.")
+@click.option(
+    "-o", "--output", type=options.output, help="A file; by default the lists are printed."
+)
+@click.option(
+    "--seen",
+    type=options.Choice(("leave-out", "keep")),
+    default="leave-out",
+    show_default=True,
+    help="Whether items that the user has rated are left out.",
+)
+@click.option("--least", type=float, help="The least estimate of an item in a list.")
+@options.force
+def recommend(
+    source: str,
+    results: Path,
+    top: int,
+    users: Path | None,
+    form: str,
+    output: Path | None,
+    seen: Seen,
+    least: float | None,
+    **choice: str | None,
+) -> int:
+    """Fit one row on all ratings and write the best items of each user.
+
+    Of a run, the best row with its parameters; of a config, its only algorithm; --algorithm names
+    another. Every item is a candidate, less those that the user has rated. Estimates are clipped
+    unless the config has `clip: false`.
+    """
+    from harness.algorithms.models import not_ratings
+    from harness.files import open_output
+
+    ending = "" if output is None else output.suffix.removeprefix(".").lower()
+    form = ending if ending in FORMATS and not options.in_the_call("form") else form
+    if form == "parquet" and output is None:
+        raise HarnessError("--format parquet: it cannot be printed; give a file with --output")
+    names = [] if users is None else _users_in(users)
+
+    def check(trainset: ColumnTrainset) -> None:
+        if unknown := [user for user in names if user not in trainset._raw2inner_id_users]:
+            have = "has" if len(unknown) == 1 else "have"
+            raise DataError(
+                f"{users}: {len(unknown)} of {counted(len(names), 'user')} {have} no ratings "
+                f"({_few(unknown)}); remove them, or recommend to them in Python with "
+                "harness.fold_in"
+            )
+
+    model, clip = fitted(source, results, choice, check)
+    without_list = dict.fromkeys(names or map(str, model.trainset._raw2inner_id_users))
+    blocks = harness.recommend_in_blocks(
+        model, n=top, users=names or None, seen=seen, least=least, clip=clip
+    )
+    target: AbstractContextManager[IO[bytes]] = (
+        nullcontext(sys.stdout.buffer) if output is None else open_output(output)
+    )
+    n_users = len(without_list)
+    with target as file:
+        n_items = _write(file, form, _reported(blocks, without_list))
+    sys.stdout.flush()
+    place = f" to {output}" if output else ""
+    lists = (
+        f"{counted(n_items, 'recommendation')} for {counted(n_users - len(without_list), 'user')}"
+    )
+    say(f"{lists}{place}", err=True)
+    if without_list:
+        shown = f"{counted(len(without_list), 'user')}: {_few(without_list)}"
+        say(f"note: no item is left for {shown}", err=True)
+    if meaning := not_ratings(model):
+        say(f"note: {type(model).__name__}: an estimate is no rating, but {meaning}", err=True)
+    return 0
+
+
+def _few(users: Collection[str]) -> str:
+    """Return the first few users, and how many more there are."""
+    return listed([*map(repr, users)], FEW)
+
+
+def _users_in(path: Path) -> list[str]:
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = reason_of(error) if isinstance(error, OSError) else "not UTF-8 text"
+        raise DataError(f"{path}: cannot be read ({reason}); check the file") from None
+    names = list(dict.fromkeys(line.strip() for line in lines if line.strip()))
+    if not names:
+        raise DataError(f"{path}: no users; write one a line")
+    return names
+
+
+def _reported(
+    blocks: Iterator[pd.DataFrame], without_list: dict[str, None]
+) -> Iterator[pd.DataFrame]:
+    """Pass blocks on, strike their users off those without a list, and say how many have one."""
+    n_users, progress = len(without_list), stages()
+    for block in blocks:
+        yield block
+        for user in block["user"].unique():
+            without_list.pop(str(user), None)
+        progress("recommending", n_users - len(without_list), n_users)
+
+
+def _write(file: IO[bytes], form: str, blocks: Iterator[pd.DataFrame]) -> int:
+    """Write lists in a format; return how many items they have."""
+    n_items = 0
+    if form == "parquet":
+        kinds = (pa.string(), pa.string(), pa.float64(), pa.int64())
+        schema = pa.schema(list(zip(("user", "item", "estimate", "rank"), kinds, strict=True)))
+        with pq.ParquetWriter(file, schema) as writer:
+            for block in blocks:
+                texts = block.astype({"user": str, "item": str})
+                writer.write_table(pa.Table.from_pandas(texts, schema, preserve_index=False))
+                n_items += len(block)
+        return n_items
+    for number, block in enumerate(blocks):
+        if form == "csv":
+            text = block.to_csv(index=False, header=number == 0)
+        elif form == "jsonl":
+            rows = block.itertuples(index=False, name=None)
+            keys = list(block)
+            lines = (dict(zip(keys, row, strict=True)) for row in rows)
+            text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+        else:
+            text = _trec(block)
+        file.write(text.encode())
+        n_items += len(block)
+    return n_items
+
+
+def _trec(block: pd.DataFrame) -> str:
+    """Return lists as a TREC run, whose ids have no blanks."""
+    for name in (*block["user"].unique(), *block["item"].unique()):
+        if not str(name) or any(character.isspace() for character in str(name)):
+            raise DataError(f"--format trec: the id {name!r} has a blank; use csv")
+    return "".join(
+        f"{user} Q0 {item} {rank} {estimate!r} harness\n"
+        for user, item, estimate, rank in block.itertuples(index=False, name=None)
+    )

@@ -1,0 +1,45 @@
+"""``harness report``: a page about one or several runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from harness.cli import options
+from harness.cli.command import command
+from harness.cli.screen import say
+
+
+@command("report quickstart", "report quickstart my-run -o both.html")
+@options.runs
+@options.results
+@options.baseline
+@options.anyway
+@click.option(
+    "-o",
+    "--output",
+    type=options.output,
+    help="The file; by default report.html in the run's folder, comparison.html for several runs.",
+)
+@options.force
+def report(
+    runs: tuple[str, ...], results: Path, baseline: str | None, anyway: bool, output: Path | None
+) -> int:
+    """Write a page about a run, or about several runs.
+
+    RUN is a folder, or the name of a run in the results folder. The page is one file that loads
+    nothing from elsewhere; index.html beside the runs lists them all.
+    """
+    from harness.report import write_index, write_page
+
+    opened = options.opened(runs, results)
+    path = results / "comparison.html"
+    if len(opened) == 1:
+        path = (opened[0].folder or results / opened[0].name) / "report.html"
+    path = options.page(output, path)
+    say(f"written to {write_page(opened, path, baseline=baseline, anyway=anyway)}")
+    if output is None:
+        for folder in sorted({run.folder.parent for run in opened if run.folder is not None}):
+            say(f"written to {write_index(folder)}")
+    return 0

@@ -1,0 +1,94 @@
+"""``harness run``: experiments and their tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import harness
+from harness.cli import options
+from harness.cli.command import command
+from harness.cli.screen import plain, say, show_run
+from harness.errors import ConfigError, Fault, counted, joined, listed
+
+if TYPE_CHECKING:
+    from harness.results.record import FailedCell, RunInfo
+
+
+@command("run quickstart", "run my.yaml --set split.test_size=0.1 --workers 4")
+@options.configs
+@options.overrides
+@options.results
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 256),
+    default=None,
+    help="Processes at the same time; the numbers are the same for any number.",
+)
+@click.option(
+    "--fresh", is_flag=True, help="Compute every cell and trial again, even finished ones."
+)
+@click.option(
+    "--trust-cache",
+    is_flag=True,
+    help="Take finished cells of a class of your own although not all of its code is in their key.",
+)
+@click.option(
+    "--trust",
+    is_flag=True,
+    help="Repeat the run of a folder although it names code, which is then imported and run.",
+)
+@click.option("--quiet", "-q", is_flag=True, help="Print only the tables.")
+def run(configs: tuple[str, ...], overrides: tuple[str, ...], quiet: bool, **settings: Any) -> int:
+    """Run experiments and print their tables.
+
+    Finished cells are kept: a second run computes only what is missing.
+    """
+    from harness import kernels
+    from harness.cli.progress import display
+    from harness.config.load import load
+
+    # Every config is checked before the first is run.
+    names: dict[str, str] = {}
+    for config in configs:
+        loaded, document = load(config, overrides=overrides, trust=settings["trust"])
+        if loaded.name in names:
+            message = (
+                f"{loaded.name!r} is also the name of {names[loaded.name]}, whose place "
+                "it would take; change one, or run them with two commands and two --results"
+            )
+            raise ConfigError(config, [Fault(document.line(("name",)), "name", message)])
+        names[loaded.name] = config
+    if not quiet and not kernels.compiled_before():
+        say("first run on this machine: compiling the loops takes about five seconds", err=True)
+    failed = 0
+    for config in configs:
+        with display(quiet) as watch:
+            result = harness.run(config, overrides=overrides, watch=watch, **settings)
+        show_run(result)
+        say(f"\nwritten to {plain(result.folder)}")
+        if result.earlier is not None:
+            say(
+                f"note: {plain(result.folder)} held another run ({joined(result.changed)}); it is "
+                f"kept as {plain(result.earlier)}",
+                err=True,
+            )
+        for sentence in missing(result.info):
+            say(plain(sentence))
+        failed += len(result.failed)
+    return 1 if failed else 0
+
+
+def missing(info: RunInfo) -> Iterator[str]:
+    """Yield a sentence for each reason for which cells are missing, and what is missing."""
+    reasons: dict[str, list[FailedCell]] = {}
+    for cell in info.failed:
+        reasons.setdefault(cell.error, []).append(cell)
+    for reason, cells in reasons.items():
+        tables = dict.fromkeys(cell.names for cell in cells)
+        rows = dict.fromkeys(cell.algorithm for cell in cells)
+        where = "; ".join(", ".join(names) for names in tables) if len(info.tables) > 1 else ""
+        of = f" of {where}" if where else ""
+        yield f"missing: {counted(len(cells), 'cell')}{of} ({listed([*rows], 4)}): {reason}"

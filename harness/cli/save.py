@@ -1,0 +1,31 @@
+"""``harness save``: the model of a row as a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+import harness
+from harness.cli import options
+from harness.cli.command import command
+from harness.cli.fitted import fitted
+from harness.cli.screen import say
+
+
+@command("save quickstart model.harness", "save quickstart svd.harness --algorithm SVD")
+@click.argument("source", metavar="CONFIG|RUN")
+@click.argument("file", type=options.output, metavar="FILE")
+@options.row
+@options.force
+def save(source: str, file: Path, results: Path, **choice: str | None) -> int:
+    """Fit one row on all ratings and save the model to FILE.
+
+    `harness.load_model` reads it in Python and gives a real Surprise object. The file holds arrays,
+    JSON and checksums, no pickle; the ratings are in it.
+    """
+    model, _ = fitted(source, results, choice)
+    harness.save_model(model, file)
+    size = file.stat().st_size / 1e6
+    say(f'written to {file} ({size:.1f} MB); read it with harness.load_model("{file}")')
+    return 0

@@ -1,0 +1,66 @@
+"""``harness table``: the table of one or several runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from harness.cli import options
+from harness.cli.command import command
+from harness.cli.screen import print_run, say, show_groups
+from harness.errors import HarnessError, ResultsError
+
+if TYPE_CHECKING:
+    from harness.results import Run
+
+
+@command("table quickstart", "table quickstart --format latex")
+@options.runs
+@options.results
+@options.anyway
+@options.formats(*options.TABLES)
+@click.option("--groups", is_flag=True, help="The values in groups of users and items.")
+@click.option("--metric", metavar="LABEL", help="With --groups: by default the headline metric.")
+def table(
+    runs: tuple[str, ...], results: Path, anyway: bool, form: str, groups: bool, metric: str | None
+) -> int:
+    """Print the table of a run, or of several runs together.
+
+    With --groups, the tables of a run by groups of its users and items; as CSV, of all metrics.
+    """
+    from harness.report import join
+
+    opened = options.opened(runs, results)
+    if groups:
+        return _show_groups(opened, form, metric)
+    if metric is not None:
+        raise HarnessError("--metric: needs --groups; add it, or leave the option out")
+    print_run(join(opened, anyway=anyway), form)
+    return 0
+
+
+def _show_groups(runs: list[Run], form: str, label: str | None) -> int:
+    """Print the groups of a run."""
+    from harness import metrics
+    from harness.results.display import frame_to_csv, group_tables
+
+    if len(runs) > 1:
+        raise ResultsError("--groups: the groups of one run at a time; name one run")
+    (run,) = runs
+    tables = group_tables(run.info, label)
+    if not tables:
+        raise ResultsError(f"{run.name}: no groups; add `groups` to its config and run it again")
+    if form == "text":
+        for grouped in tables:
+            show_groups(grouped)
+    elif form == "csv":
+        chosen = run.groups
+        if label is not None:
+            chosen = chosen[chosen["metric"] == str(metrics.parse(label))]
+        say(frame_to_csv(chosen, "%.8f").removesuffix("\n"), is_data=True)
+    else:
+        texts = (grouped.latex if form == "latex" else grouped.markdown for grouped in tables)
+        say("\n".join(texts).removesuffix("\n"), is_data=True)
+    return 0
