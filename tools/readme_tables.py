@@ -20,7 +20,8 @@ from matplotlib import pyplot
 
 from harness.report.styles import plot_style
 from harness.results import read_run
-from harness.results.display import display_table, to_markdown
+from harness.results.display import display_table
+from harness.results.markdown import to_markdown
 
 Row = dict[str, Any]
 TOP = Path(__file__).parents[1]

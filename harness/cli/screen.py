@@ -208,15 +208,18 @@ def _write(text: str, *, err: bool = False) -> None:
 
 
 def show_run(run: Run) -> None:
-    """Print a run's table and its notes.
+    """Print the verdict on a run, its table and its notes.
 
     Reasons of failures stand beside the numbers where there is room, else below the table.
     """
     from harness.results.display import display_table, group_tables
+    from harness.results.verdict import verdict_lines
 
     table = display_table(run.info)
     frame = table.frame
     say(f"\n{plain(run.name)} · {plain(table.title)}\n")
+    for line in verdict_lines(run.info):
+        say(f"{plain(line)}\n")
     failed: list[tuple[str, str]] = []
     if "error" in frame and (width := screen_width()):
         numbers = frame.drop(columns="error")
@@ -256,7 +259,8 @@ def _show_tables(table: TextTable) -> None:
 def print_run(run: Run, form: str) -> None:
     """Print a run's table in one of the forms of `options.TABLES`."""
     from harness.report import latex
-    from harness.results.display import to_csv, to_markdown
+    from harness.results.display import to_csv
+    from harness.results.markdown import to_markdown
 
     if form == "text":
         show_run(run)

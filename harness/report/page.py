@@ -23,9 +23,11 @@ from harness.report.styles import COLOURS, FAINT, INK, MUTED, RULE, symbol
 from harness.report.summary import ASSETS, Summary, headline, summarise, templates
 from harness.report.tables import evidence, latex, parameter_tables, sensitivity_tables
 from harness.results.compare import join
-from harness.results.display import group_tables, plain, row_name, to_csv, to_markdown
+from harness.results.display import group_tables, plain, row_name, to_csv
+from harness.results.markdown import to_markdown
 from harness.results.record import took
 from harness.results.runs import Run, find_runs, read_run
+from harness.results.verdict import verdict_lines
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -189,7 +191,7 @@ def _template(name: str) -> Template:
     called: tuple[Any, ...]
     called = (command, describe_cells, describe_run, headline, latex, methods, row_name, took)
     called += (evidence, group_tables, parameter_tables, sensitivity_tables)
-    called += (to_csv, to_markdown, to_yaml)
+    called += (to_csv, to_markdown, to_yaml, verdict_lines)
     values = {"style": _style_sheet(), "svg": _svg}
     return made.get_template(name, globals=values | {each.__name__: each for each in called})
 

@@ -6,7 +6,7 @@ import json
 import math
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from statistics import median
@@ -365,30 +365,6 @@ def headline(info: RunInfo) -> str:
     """Return one line: data, split, candidates, seeds."""
     parts = [" and ".join(dict.fromkeys(row[key] for row in info.rows)) for key in GROUP]
     return f"data: {parts[0]}; split: {parts[1]}; candidates: {parts[2]}; seed: {info.seeds_text}"
-
-
-def to_markdown(info: RunInfo) -> str:
-    """Return ``table.md``: what was run, the table, and the notes under it."""
-    lines = [
-        f"# {escape_markdown(info.name)}",
-        "",
-        *([escape_markdown(info.description), ""] if info.description else []),
-        escape_markdown(headline(info)),
-        "",
-        *_markdown_tables(display_table(info)),
-        *([""] if info.notes else []),
-        *(f"- {escape_markdown(note)}" for note in info.notes),
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _markdown_tables(table: TextTable) -> Iterator[str]:
-    """Yield the lines of the results tables, each under its names where they are kept apart."""
-    tables = divided(table) if is_apart(table) else [table]
-    for number, part in enumerate(tables):
-        if len(tables) > 1:
-            yield from (*[""] * (number > 0), f"## {escape_markdown(part.title)}", "")
-        yield from markdown_table(part.frame, {"algorithm", "error", *GROUP})
 
 
 def to_csv(info: RunInfo) -> str:

@@ -7,7 +7,6 @@ import math
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -33,6 +32,8 @@ from harness.results.history import (
     place_of_earlier,
     record_in,
 )
+from harness.results.markdown import to_markdown
+from harness.results.notebook import html_of, text_of
 from harness.results.record import AGAIN, FailedCell, RunInfo, read_info, to_json
 
 if TYPE_CHECKING:
@@ -375,12 +376,12 @@ class Run:
         """The cells that did not come to an end."""
         return self.info.failed
 
+    def __repr__(self) -> str:
+        """Return the verdict and the table of the headline metric, in lines of 80 columns."""
+        return text_of(self.info)
+
     def _repr_html_(self) -> str:
-        table = display.display_table(self.info)
-        tables = display.divided(table) if display.is_apart(table) else [table]
-        titles = [f"<p>{escape(part.title)}</p>" * (len(tables) > 1) for part in tables]
-        texts = [part.frame.to_html(index=False, escape=True) for part in tables]
-        return "\n".join(title + text for title, text in zip(titles, texts, strict=True))
+        return html_of(self.info)
 
     def write(self, results: Path, advice: str = "") -> Run:
         """Write the run to ``results/<name>/``, completely or not at all.
@@ -407,7 +408,7 @@ class Run:
         files: dict[str, bytes | Path] = {
             "table.csv": display.to_csv(self.info).encode("utf-8", "replace"),
             "bounds.csv": display.rounded_csv(self.bounds).encode("utf-8", "replace"),
-            "table.md": display.to_markdown(self.info).encode("utf-8", "replace"),
+            "table.md": to_markdown(self.info).encode("utf-8", "replace"),
             USERS_FILE: self.users.to_parquet(index=False, compression="zstd"),
         }
         if self.trials is not None:

@@ -31,7 +31,8 @@ from harness.report.summary import headline, summarise
 from harness.report.tables import latex, sensitivity_tables
 from harness.results import Run, find_runs, read_run
 from harness.results.compare import join
-from harness.results.display import rounded_csv, to_csv, to_markdown
+from harness.results.display import rounded_csv, to_csv
+from harness.results.markdown import to_markdown
 from harness.results.record import RunInfo
 
 FAILING = "import surprise\nclass Fails(surprise.SVD):\n    fit = lambda *_: 1 / 0\n"

@@ -9,7 +9,8 @@ import pytest
 
 from harness.report import latex, style
 from harness.report.summary import summarise
-from harness.results.display import display_table, rounded_csv, to_csv, to_markdown
+from harness.results.display import display_table, rounded_csv, to_csv
+from harness.results.markdown import to_markdown
 
 LABELS = ["ndcg@5", "ndcg@10", "ndcg@20", "rmse"]
 

@@ -22,9 +22,9 @@ from harness.results.display import (
     display_table,
     rounded,
     to_csv,
-    to_markdown,
 )
 from harness.results.inference import infer
+from harness.results.markdown import to_markdown
 from harness.results.record import AlgorithmMean, CellResult, FailedCell, MetricComparison, RunInfo
 
 ALGORITHMS = ["BaselineOnly", "ItemMean", "Random"]

@@ -1,0 +1,99 @@
+"""How a run shows itself in a Python session: as text of 80 columns, and as HTML in a notebook."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from html import escape
+
+from harness.errors import counted
+from harness.results.display import TextTable, display_table, divided, headline, plain
+from harness.results.record import RunInfo
+from harness.results.verdict import shortened, verdict_lines
+
+WIDTH = 80
+"""Columns of a line of text."""
+MOST_ROWS = 40
+"""Rows of a table that are shown as text."""
+GAP = 2
+"""Spaces between columns."""
+
+
+def text_of(info: RunInfo) -> str:
+    """Return the verdict and the table as text, in lines of at most 80 columns.
+
+    The headline metric comes first, then the other metrics as far as they fit; the rest is counted.
+    A best value is marked with an asterisk.
+    """
+    lines = [f"<Run {plain(info.name)}>"]
+    for line in [*verdict_lines(info), "", headline(info)]:
+        lines += textwrap.wrap(line, WIDTH) or [""]
+    tables = divided(display_table(info))
+    for part in tables:
+        lines += ["", *([plain(part.title)] if len(tables) > 1 else ()), *_table_lines(info, part)]
+    if info.notes:
+        lines += ["", f"{counted(len(info.notes), 'note')}: run.info.notes"]
+    return "\n".join(line[:WIDTH].rstrip() for line in lines)
+
+
+def _table_lines(info: RunInfo, part: TextTable) -> Iterator[str]:
+    """Yield the lines of a table: names, metrics that fit, and how much is left out."""
+    labels = [info.primary, *(label for label in info.metrics if label != info.primary)]
+    names = [part.columns[0], *(shortened(row[0], WIDTH // 3) for row in part.rows)]
+    columns: list[list[str]] = [_padded(names)]
+    for label in labels:
+        place = list(part.columns).index(label)
+        texts = [
+            f"{row[place]}{'*' if (i, place) in part.best else ' '}"
+            for i, row in enumerate(part.rows)
+        ]
+        column = _padded([f"{label} ", *texts], to_the_right=True)
+        if len(columns) > 1 and sum(len(c[0]) + GAP for c in (*columns, column)) - GAP > WIDTH:
+            continue
+        columns.append(column)
+    lines = [(" " * GAP).join(texts) for texts in zip(*columns, strict=True)]
+    yield from lines[: MOST_ROWS + 1]
+    n_rows, n_columns = len(lines) - MOST_ROWS - 1, len(part.columns) - len(columns)
+    hidden = [counted(n, noun) for n, noun in ((n_rows, "row"), (n_columns, "column")) if n > 0]
+    if hidden:
+        yield f"{' and '.join(hidden)} more: run.table"
+
+
+def _padded(texts: list[str], *, to_the_right: bool = False) -> list[str]:
+    width = max(map(len, texts))
+    return [text.rjust(width) if to_the_right else text.ljust(width) for text in texts]
+
+
+def html_of(info: RunInfo) -> str:
+    """Return the verdict, the tables with letters and best values, and the notes as HTML."""
+    shown = [f"<p><strong>{_html(line)}</strong></p>" for line in verdict_lines(info)]
+    shown.append(f"<p>{_html(headline(info))}</p>")
+    tables = divided(display_table(info))
+    for part in tables:
+        shown += [f"<p>{_html(part.title)}</p>"] * (len(tables) > 1) + [_html_table(part)]
+    if info.statistics:
+        shown.append("<p>Rows that share a letter are not significantly different.</p>")
+    items = "".join(f"<li>{_html(note)}</li>" for note in info.notes)
+    if items:
+        title = counted(len(info.notes), "note")
+        shown.append(f"<details><summary>{title}</summary><ul>{items}</ul></details>")
+    return "\n".join(shown)
+
+
+def _html_table(part: TextTable) -> str:
+    """Return a table of texts; the best values are bold."""
+    head = "".join(f"<th>{_html(column)}</th>" for column in part.columns)
+    rows = []
+    for i, row in enumerate(part.rows):
+        cells = (
+            f"<strong>{_html(text)}</strong>" if (i, j) in part.best else _html(text)
+            for j, text in enumerate(row)
+        )
+        rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
+    body = "\n".join(rows)
+    head = f"<thead><tr>{head}</tr></thead>"
+    return f'<table class="dataframe">{head}<tbody>\n{body}\n</tbody></table>'
+
+
+def _html(text: object) -> str:
+    return escape(plain(text))

@@ -1,0 +1,333 @@
+"""The verdict on a results table: which row leads, from which rows it differs, and by how much."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from harness import metrics
+from harness.errors import counted, joined, listed
+from harness.notes import SEPARATOR, plain
+from harness.results.display import DEFAULT_DECIMALS, column_decimals, rounded
+from harness.results.display import plain as printable
+from harness.results.record import MetricComparison, RowResult, RunInfo
+from harness.results.scores import is_mean_of_users
+from harness.sections import folded
+
+SIMPLE = frozenset({"random", "popularity", "itemmean"})
+"""The baselines that the leading row is measured against, as `folded` writes their names."""
+LONGEST_SENTENCE = 200
+"""Characters of a sentence of a verdict."""
+MOST_NAMES = 3
+"""Rows that a sentence names; it counts the others."""
+LONGEST_NAME = 48
+
+CLAIMS = {
+    "models": "Tests are of these fitted models, for users like these; other seeds give others",
+    "algorithms": "Tests are of the algorithms, for users like these and other seeds",
+}
+"""What tests are about, for runs that do not say so themselves."""
+
+
+@dataclass(frozen=True, repr=False)
+class Verdict:
+    """The answer of a results table by the headline metric; ``str(verdict)`` is its text.
+
+    Parameters
+    ----------
+    code : str
+        ``leads``: a row has the best value and was compared with others. Without a verdict, why:
+        ``not-compared``, ``all-equal``, ``one-row`` or ``no-row``.
+    table : str
+        The identity of the table.
+    where : str
+        Names of data set, split and candidates; empty where the run has one table.
+    metric : str
+        The headline metric.
+    sentences : tuple of str
+        One or two, of at most 200 characters each.
+    values : mapping of str to JSON values
+        ``leaders``, the rows with the best value, and ``value``; ``equal``, rows that are not
+        significantly different from the first leader, ``worse``, those that are, and ``left_out``,
+        rows that were not compared; ``failed``, rows with a failed cell; ``baseline``, the best
+        of Random, Popularity and ItemMean, ``gap``, how much better the leader is, in units of the
+        metric and 0 or more, and ``gap_is_significant``; ``claim``, algorithms or models. None or
+        empty where the table has none.
+
+    Examples
+    --------
+    >>> import harness
+    >>> run = harness.run({
+    ...     "dataset": {"synthetic": {"n_users": 50, "n_items": 40, "n_ratings": 800}},
+    ...     "algorithms": ["ItemMean"], "metrics": ["ndcg@5"], "baselines": False}, results=None)
+    >>> [verdict] = verdicts(run.info)
+    >>> verdict.code, verdict.values["leaders"]
+    ('one-row', ['ItemMean'])
+    """
+
+    code: str
+    table: str
+    where: str
+    metric: str
+    sentences: tuple[str, ...]
+    values: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether rows were compared, so that there is an answer."""
+        return self.code == "leads"
+
+    def __str__(self) -> str:
+        text = " ".join(self.sentences)
+        return f"{self.where}{SEPARATOR}{text}" if self.where else text
+
+    def __repr__(self) -> str:
+        return f"<Verdict {self.code}: {self}>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the verdict as JSON holds it."""
+        shown = {"code": self.code, "table": self.table, "where": self.where, "metric": self.metric}
+        return {**shown, "values": plain(self.values), "text": " ".join(self.sentences)}
+
+
+def verdicts(info: RunInfo) -> list[Verdict]:
+    """Return the verdict on each table of a run, in the order of the tables."""
+    return [_Standing(info, table).verdict() for table in info.tables]
+
+
+def verdict_lines(info: RunInfo) -> list[str]:
+    """Return the verdicts of a run as text, one for each table.
+
+    What all of several tables say in their last sentence is said once, at the end.
+    """
+    all_verdicts = verdicts(info)
+    last = {verdict.sentences[-1] for verdict in all_verdicts}
+    is_short = any(len(verdict.sentences) < 2 for verdict in all_verdicts)
+    if len(all_verdicts) == 1 or len(last) > 1 or is_short:
+        return [str(verdict) for verdict in all_verdicts]
+    firsts = (replace(verdict, sentences=verdict.sentences[:-1]) for verdict in all_verdicts)
+    return [*map(str, firsts), *last]
+
+
+@dataclass
+class _Standing:
+    """The rows of a table by the headline metric."""
+
+    info: RunInfo
+    table: str
+
+    @cached_property
+    def label(self) -> str:
+        return self.info.primary
+
+    @cached_property
+    def rows(self) -> list[RowResult]:
+        return [row for row in self.info.rows if row.table == self.table]
+
+    @cached_property
+    def failed(self) -> list[str]:
+        """Rows with a failed cell: their values are of other folds."""
+        cells = self.info.cells_of_rows
+        return [row.algorithm for row in self.rows if any(cell.error for cell in cells[row.row])]
+
+    @cached_property
+    def scores(self) -> dict[str, float]:
+        """Values of the rows that have one on every fold, best first."""
+        scores = {
+            row.algorithm: score
+            for row in self.rows
+            if row.algorithm not in self.failed and (score := row.scores[self.label]) is not None
+        }
+        higher = metrics.parse(self.label).higher_is_better
+        return dict(sorted(scores.items(), key=lambda item: item[1], reverse=higher))
+
+    @cached_property
+    def leaders(self) -> list[str]:
+        """The rows with the best value: one, or several that are equal."""
+        return [name for name, score in self.scores.items() if score == self.best_score]
+
+    @cached_property
+    def best_score(self) -> float:
+        return next(iter(self.scores.values()))
+
+    @cached_property
+    def comparison(self) -> MetricComparison | None:
+        return next(
+            (
+                comparison
+                for comparison in self.info.statistics
+                if (comparison.table, comparison.metric) == (self.table, self.label)
+            ),
+            None,
+        )
+
+    @cached_property
+    def significance(self) -> dict[str, bool]:
+        """Whether the first leader is significantly different from each row compared with it."""
+        leader = self.leaders[0]
+        return {
+            pair.second if pair.first == leader else pair.first: pair.significant
+            for pair in (self.comparison.pairs if self.comparison else ())
+            if leader in (pair.first, pair.second)
+        }
+
+    @cached_property
+    def simple(self) -> list[str]:
+        """The baselines among the rows, best first."""
+        names = {config.title: config.name for config in self.info.experiment.algorithms}
+        return [name for name in self.scores if folded(names.get(name, name)) in SIMPLE]
+
+    def verdict(self) -> Verdict:
+        code = self._code()
+        values = self._values() if self.scores else {"leaders": [], "failed": self.failed}
+        sentences = {
+            "leads": self._leading,
+            "not-compared": self._not_compared,
+            "all-equal": self._all_equal,
+            "one-row": self._one_row,
+            "no-row": self._no_row,
+        }[code]
+        where = shortened(self.rows[0].place(self.info.tables), 2 * LONGEST_NAME)
+        texts = tuple(printable(text) for text in sentences(values))
+        return Verdict(code, self.table, where, self.label, texts, values)
+
+    def _code(self) -> str:
+        if not self.scores:
+            return "no-row"
+        if len(self.scores) == 1:
+            return "one-row"
+        if len(self.leaders) == len(self.scores):
+            return "all-equal"
+        return "leads" if self.significance else "not-compared"
+
+    def _values(self) -> dict[str, Any]:
+        rivals = [name for name in self.scores if name not in self.leaders]
+        baseline = next(iter(self.simple), None)
+        gap = significant = None
+        if baseline is not None and baseline not in self.leaders:
+            gap = abs(self.best_score - self.scores[baseline])
+            significant = self.significance.get(baseline)
+        return {
+            "leaders": self.leaders,
+            "value": self.best_score,
+            "equal": [name for name in rivals if self.significance.get(name) is False],
+            "worse": [name for name in rivals if self.significance.get(name)],
+            "left_out": [name for name in rivals if name not in self.significance],
+            "failed": self.failed,
+            "baseline": baseline,
+            "gap": gap,
+            "gap_is_significant": significant,
+            "claim": self.comparison.claim if self.comparison else None,
+        }
+
+    def _leading(self, values: Mapping[str, Any]) -> Iterator[str]:
+        def text(most: int) -> str:
+            verb = "leads" if len(self.leaders) == 1 else "lead"
+            began = f"{_names(self.leaders, most)} {verb} by {self.label} ({self._shown()})"
+            if values["equal"]:
+                said = f"not significantly different from {_names(values['equal'], most)}"
+            else:
+                said = f"significantly better than {_worse(values)}"
+            return f"{began}, {said}{self._above_baseline(values)}."
+
+        yield _fitting(text)
+        about = self.comparison.about if self.comparison else ""
+        about = about or CLAIMS[values["claim"]]
+        yield _fitting(lambda most: f"{about}{self._left_out(values, most)}.")
+
+    def _not_compared(self, values: Mapping[str, Any]) -> Iterator[str]:
+        if not is_mean_of_users(metrics.parse(self.label)):
+            why = "its values are not means over users, which the tests need"
+        elif self.info.experiment.statistics is None:
+            why = "the config turns statistics off; delete `statistics: null`"
+        else:
+            why = "its rows were not compared; the notes say why"
+        yield f"No verdict by {self.label}: {why}."
+        yield _fitting(
+            lambda most: (
+                f"The best value is {self._shown()}, of {_names(self.leaders, most)}"
+                f"{self._above_baseline(values)}{self._left_out(values, most)}."
+            )
+        )
+
+    def _all_equal(self, values: Mapping[str, Any]) -> Iterator[str]:
+        rows = counted(len(self.scores), "row")
+        yield _fitting(
+            lambda most: (
+                f"No verdict by {self.label}: all {rows} have the same value, {self._shown()}"
+                f"{self._left_out(values, most)}."
+            )
+        )
+
+    def _one_row(self, values: Mapping[str, Any]) -> Iterator[str]:
+        def text(most: int) -> str:
+            name = _names(self.leaders, 1)
+            began = f"No verdict by {self.label}: {name} ({self._shown()}) is the only row"
+            return f"{began}{' with a value' * (len(self.rows) > 1)}{self._left_out(values, most)}."
+
+        yield _fitting(text)
+
+    def _no_row(self, values: Mapping[str, Any]) -> Iterator[str]:
+        folds = " on every fold" if self.info.has_several_cells else ""
+        yield _fitting(
+            lambda most: (
+                f"No verdict by {self.label}: no row has a value{folds}"
+                f"{self._left_out(values, most)}."
+            )
+        )
+
+    def _shown(self, score: float | None = None) -> str:
+        digits = column_decimals(self.info).get((self.table, self.label), DEFAULT_DECIMALS)
+        return rounded(self.best_score if score is None else score, digits)
+
+    def _above_baseline(self, values: Mapping[str, Any]) -> str:
+        """Return how far the leader is from the best baseline."""
+        if values["baseline"] is None:
+            return ""
+        baseline = shortened(values["baseline"])
+        if values["gap"] is None:
+            return f"; no row is better than the baseline {baseline}"
+        side = "above" if metrics.parse(self.label).higher_is_better else "below"
+        best = "the best baseline" if len(self.simple) > 1 else "the baseline"
+        unsure = ", not significant" if values["gap_is_significant"] is False else ""
+        return f"; {self._shown(values['gap'])} {side} {baseline} ({best}{unsure})"
+
+    def _left_out(self, values: Mapping[str, Any], most: int) -> str:
+        """Return which rows the verdict leaves out, and why."""
+        parts = []
+        if values["failed"]:
+            parts.append(f"{_names(values['failed'], most)} failed")
+        if self.comparison and values.get("left_out"):
+            were = "was" if len(values["left_out"]) == 1 else "were"
+            parts.append(f"{_names(values['left_out'], most)} {were} not compared")
+        return "".join(f"; {part}" for part in parts)
+
+
+def _worse(values: Mapping[str, Any]) -> str:
+    n = len(values["worse"])
+    if values["left_out"]:
+        return f"{counted(n, 'row')} that {'was' if n == 1 else 'were'} compared"
+    return "the other row" if n == 1 else f"the other {n:,} rows"
+
+
+def _names(names: Sequence[str], most: int) -> str:
+    """Return some names, and how many more there are; their number alone for `most` 0."""
+    if not most:
+        return counted(len(names), "row")
+    names = [shortened(name) for name in names]
+    return listed(names, most) if len(names) > most else joined(names)
+
+
+def shortened(name: str, longest: int = LONGEST_NAME) -> str:
+    """Return a name without its middle where it is too long."""
+    text = printable(name)
+    end = (longest - 5) // 2
+    return text if len(text) <= longest else f"{text[:end]} ... {text[-end:]}"
+
+
+def _fitting(text: Callable[[int], str]) -> str:
+    """Return a sentence that names as many rows as fit in `LONGEST_SENTENCE`."""
+    texts = [text(most) for most in range(MOST_NAMES, -1, -1)]
+    return next((shown for shown in texts if len(shown) <= LONGEST_SENTENCE), texts[-1])

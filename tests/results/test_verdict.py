@@ -1,0 +1,220 @@
+"""The verdict on a results table, in words and as a value, and the places that show it."""
+
+import math
+
+import pytest
+
+import harness
+from harness.report import build_page
+from harness.results.display import display_table
+from harness.results.markdown import to_markdown
+from harness.results.record import CellName, FailedCell
+from harness.results.runs import Run
+from harness.results.verdict import LONGEST_SENTENCE, verdict_lines, verdicts
+
+DATA = {"synthetic": {"n_users": 60, "n_items": 40, "n_ratings": 1100}}
+
+
+def run_of(**changes):
+    config = {
+        "dataset": DATA,
+        "algorithms": ["BaselineOnly", "ItemMean", "Random"],
+        "metrics": ["rmse", "ndcg@5"],
+        "baselines": False,
+        "statistics": {"resamples": 500},
+    }
+    return harness.run(config | changes, results=None)
+
+
+@pytest.fixture(scope="module")
+def usual():
+    return run_of()
+
+
+@pytest.fixture(scope="module")
+def two_tables():
+    return run_of(candidates=["rated", "catalogue"], metrics=["ndcg@5"])
+
+
+def copied(run, **changes):
+    """Return a run whose record can be changed."""
+    return Run(run.info.model_copy(deep=True, update=changes), run.users)
+
+
+def without_comparison(run, algorithm):
+    """Return a run in which a cell of an algorithm failed, as the harness records it."""
+    changed = copied(run)
+    cells = changed.info.cells
+    for i, cell in enumerate(cells):
+        if cell.algorithm == algorithm:
+            named = {key: cell[key] for key in CellName.model_fields}
+            cells[i] = FailedCell(**named, error="boom")
+    for comparison in changed.info.statistics:
+        comparison.pairs[:] = [
+            pair for pair in comparison.pairs if algorithm not in (pair.first, pair.second)
+        ]
+        comparison.algorithms[:] = [
+            mean for mean in comparison.algorithms if mean.algorithm != algorithm
+        ]
+    return changed
+
+
+def test_the_verdict_names_the_best_row_its_equals_and_the_best_baseline(usual):
+    [verdict] = verdicts(usual.info)
+    values, table = verdict.values, usual.table.set_index("algorithm")["ndcg@5"]
+    assert verdict.code == "leads"
+    assert verdict.is_decided
+    assert verdict.metric == "ndcg@5"
+    assert values["leaders"] == [table.idxmax()]
+    pairs = usual.pairs.query("metric == 'ndcg@5'")
+    for name in table.index.drop(table.idxmax()):
+        two = {name, table.idxmax()}
+        [pair] = [pair for pair in pairs.itertuples() if {pair.first, pair.second} == two]
+        assert (name in values["worse"]) == pair.significant
+        assert (name in values["equal"]) != pair.significant
+    baseline = table[["ItemMean", "Random"]].idxmax()
+    assert values["baseline"] == baseline
+    if baseline != table.idxmax():
+        assert math.isclose(values["gap"], table.max() - table[baseline])
+    assert "Tests are of these fitted models" in verdict.sentences[1]
+
+
+def test_where_lower_is_better_the_least_value_leads():
+    run = run_of(metrics=["precision@5", "mae"], headline="mae")
+    [verdict] = verdicts(run.info)
+    table = run.table.set_index("algorithm")["mae"]
+    assert verdict.values["leaders"] == [table.idxmin()]
+    gap = table[["ItemMean", "Random"]].min() - table.min()
+    if gap:
+        assert math.isclose(verdict.values["gap"], gap)
+        assert " below " in str(verdict)
+    assert " above " not in str(verdict)
+
+
+def test_over_seeds_the_verdict_speaks_of_algorithms():
+    run = run_of(seed=[0, 1, 2])
+    [verdict] = verdicts(run.info)
+    assert verdict.values["claim"] == "algorithms"
+    assert "Tests are of the algorithms" in verdict.sentences[-1]
+
+
+@pytest.mark.parametrize(
+    ("changes", "code", "reason"),
+    [
+        ({"statistics": None}, "not-compared", "the config turns statistics off"),
+        ({"headline": "rmse"}, "not-compared", "its values are not means over users"),
+        ({"algorithms": ["BaselineOnly"]}, "one-row", "BaselineOnly (0."),
+    ],
+)
+def test_without_a_verdict_the_reason_is_said(changes, code, reason):
+    [verdict] = verdicts(run_of(**changes).info)
+    assert verdict.code == code
+    assert not verdict.is_decided
+    assert verdict.sentences[0].startswith(f"No verdict by {verdict.metric}: ")
+    assert reason in verdict.sentences[0]
+
+
+def test_rows_that_are_all_equal_have_no_leader(usual):
+    run = copied(usual)
+    for row in run.info.rows:
+        row.scores["ndcg@5"] = 0.5
+    [verdict] = verdicts(run.info)
+    assert verdict.code == "all-equal"
+    assert "all 3 rows have the same value, 0.5" in str(verdict)
+
+
+def test_equal_best_rows_lead_together(usual):
+    run = copied(usual)
+    for row, score in zip(run.info.rows, (0.5, 0.5, 0.25), strict=True):
+        row.scores["ndcg@5"] = score
+    [verdict] = verdicts(run.info)
+    assert str(verdict).startswith("BaselineOnly and ItemMean lead by ndcg@5")
+    assert not {"BaselineOnly", "ItemMean"} & {*verdict.values["equal"], *verdict.values["worse"]}
+
+
+def test_a_best_row_that_failed_does_not_lead_and_is_named(usual):
+    leader = verdicts(usual.info)[0].values["leaders"][0]
+    [verdict] = verdicts(without_comparison(usual, leader).info)
+    assert leader not in verdict.values["leaders"]
+    assert verdict.values["failed"] == [leader]
+    assert f"{leader} failed" in verdict.sentences[-1]
+
+
+def test_a_run_in_which_all_rows_failed_says_so(usual):
+    run = copied(usual, statistics=[])
+    for row in run.info.rows:
+        row.scores["ndcg@5"] = None
+    [verdict] = verdicts(run.info)
+    assert str(verdict) == "No verdict by ndcg@5: no row has a value."
+
+
+def test_each_table_has_its_verdict_and_what_all_say_is_said_once(two_tables):
+    found = verdicts(two_tables.info)
+    assert [verdict.table for verdict in found] == [*two_tables.info.tables]
+    assert [verdict.where.rsplit(", ", 1)[1] for verdict in found] == ["rated", "catalogue"]
+    lines = verdict_lines(two_tables.info)
+    assert len(lines) == 3
+    assert sum(line.count("Tests are of") for line in lines) == 1
+
+
+@pytest.mark.parametrize("length", [1, 60, 300])
+@pytest.mark.parametrize("n", [2, 30])
+def test_sentences_stay_short_whatever_the_names(usual, n, length):
+    run = copied(usual)
+    [row, *_] = run.info.rows
+    names = [f"{i:02}{'x' * length}" for i in range(n)]
+    run.info.rows[:] = [
+        row.model_copy(
+            update={"algorithm": name, "row": f"{i:064x}", "scores": {"rmse": 1.0, "ndcg@5": 1 / i}}
+        )
+        for i, name in enumerate(names, 1)
+    ]
+    run.info.cells[:] = [
+        usual.info.cells[0].model_copy(update={"algorithm": own.algorithm, "row": own.row})
+        for own in run.info.rows
+    ]
+    comparison = next(each for each in run.info.statistics if each.metric == "ndcg@5")
+    pair = comparison.pairs[0]
+    comparison.pairs[:] = [
+        pair.model_copy(update={"first": names[0], "second": name, "significant": False})
+        for name in names[1:]
+    ]
+    [verdict] = verdicts(run.info)
+    assert verdict.code == "leads"
+    assert max(map(len, verdict.sentences)) <= LONGEST_SENTENCE
+    assert len(verdict.values["equal"]) == n - 1
+
+
+def test_every_place_shows_the_same_words(usual, two_tables):
+    for run in (usual, two_tables):
+        page = build_page([run])
+        for line in verdict_lines(run.info):
+            assert line in " ".join(repr(run).split())
+            assert line in run._repr_html_()
+            assert line in page
+            assert line.replace("_", "\\_") in to_markdown(run.info)
+        assert to_markdown(run.info).index("Tests are of") < to_markdown(run.info).index("| alg")
+
+
+def test_the_text_of_a_run_fits_80_columns_and_has_each_row(usual, two_tables):
+    for run in (usual, two_tables, copied(usual, notes=[])):
+        lines = repr(run).splitlines()
+        assert max(map(len, lines)) <= 80
+        assert all(any(line.startswith(name) for line in lines) for name in run.info.algorithms)
+    assert repr(usual).isascii()
+
+
+def test_the_html_of_a_run_marks_the_best_value_and_has_the_letters_and_notes(usual):
+    html = usual._repr_html_()
+    table = display_table(usual.info)
+    for row, column in table.best:
+        assert f"<strong>{' '.join(table.rows[row][column].split())}</strong>" in html
+    assert html.count("<li>") == len(usual.info.notes) > 0
+
+
+def test_a_verdict_as_json_has_its_code_and_numbers(usual):
+    [verdict] = verdicts(usual.info)
+    described = verdict.to_dict()
+    assert described["code"] == "leads"
+    assert described["values"]["leaders"] == verdict.values["leaders"]
+    assert described["text"] == " ".join(verdict.sentences)
