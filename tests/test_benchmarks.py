@@ -15,7 +15,7 @@ import harness
 from harness import metrics, rankings
 from harness.algorithms import registry
 
-FOLDER = Path(__file__).parents[1] / "benchmarks"
+FOLDER = Path(__file__).parents[1] / "dev" / "benchmarks"
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """The same colour, marker and line for an algorithm in every plot, table and run.
 
 A report is made from results alone, so what it knows of algorithms is in `algorithms.json`, not in
-their registry, which would import Surprise; ``tools/build_reference.py`` writes that file.
+their registry, which would import Surprise; ``dev/tools/build_reference.py`` writes that file.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from harness.statistics.resampling import Floats
 
 POWER = 0.8
 FEWEST_SEEDS = 5
-"""Below these sizes the two-way test can exceed its level; see benchmarks/statistics_study.py."""
+"""Below these sizes the two-way test can exceed its level: dev/benchmarks/statistics_study.py."""
 FEWEST_USERS = 25
 
 

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 from harness.algorithms.trainset import ColumnTrainset
 from harness.config.load import load
 
-FOLDER = Path(__file__).parents[2] / "benchmarks"
+FOLDER = Path(__file__).parents[2] / "dev" / "benchmarks"
 CHAINS = yaml.safe_load((FOLDER / "like_for_like.yaml").read_text("utf-8"))
 FIGURES = json.loads((FOLDER / "figures" / "like_for_like.json").read_text("utf-8"))
 

@@ -32,7 +32,7 @@ def named(page):
 
 def script(name, *arguments):
     return subprocess.run(
-        [sys.executable, TOP / "tools" / name, *arguments],
+        [sys.executable, TOP / "dev" / "tools" / name, *arguments],
         capture_output=True,
         text=True,
         timeout=600,
@@ -91,7 +91,7 @@ def test_a_changed_output_would_be_found(tmp_path):
 
 
 def test_seconds_and_megabytes_are_not_compared_but_scores_are(monkeypatch):
-    monkeypatch.syspath_prepend(TOP / "tools")
+    monkeypatch.syspath_prepend(TOP / "dev" / "tools")
     from run_docs import comparable
 
     row = "SVD      0.7851 b  0.8996   0.35     0.31      0.07      352    670"
@@ -107,7 +107,7 @@ def test_seconds_and_megabytes_are_not_compared_but_scores_are(monkeypatch):
 
 
 def test_what_grew_is_named_with_both_numbers(monkeypatch):
-    monkeypatch.syspath_prepend(TOP / "tools")
+    monkeypatch.syspath_prepend(TOP / "dev" / "tools")
     from counts import growth
 
     before = {"fits": 1000, "bytes of cells": 1000, "modules": {"a": 1, "b": 2}}

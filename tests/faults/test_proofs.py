@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-FOLDER = Path(__file__).parents[2] / "proofs"
+FOLDER = Path(__file__).parents[2] / "dev" / "proofs"
 PROOFS = [
     "kills.py",
     "kills_on_dask.py",

@@ -1,0 +1,233 @@
+"""Scripts of Surprise with and without ``harness.patch_surprise()``: the same calls, both timed.
+
+    python dev/benchmarks/accelerate.py SUBJECT [--data bundled ml-1m] [--algorithms SVD ...]
+                                            [--folds 2 5] [--output figures.json]
+
+Subjects: ``folds`` is `cross_validate` of each algorithm, ``search`` is `GridSearchCV` with 8
+settings of SVD, ``top_n`` is ten items for each user by the anti-test set, all in wall seconds of
+the whole call, on one thread. ``memory`` is the peak of neighbours of users at Jester's size and of
+an anti-test set at MovieLens 1M's, each side in a process of its own with at most ``--gigabytes``.
+The data are the bundled ratings, and made-up ones of MovieLens 1M's size. Seconds are of one call
+of Surprise, and the median of three under the patch after one that compiles; the two ratios are of
+wall and of processor seconds; each line says how
+many of the numbers that both return are equal to the last bit. Exits with 1 below a bar.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import statistics
+import sys
+import time
+import warnings
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import surprise
+from shared import answer, calling, command_line, keep
+from surprise.model_selection import GridSearchCV, KFold, cross_validate
+from timing import threads
+
+import harness
+
+SIZES = {"ml-1m": (6040, 3706, 1_000_209), "jester": (59_132, 140, 1_761_439)}
+ALGORITHMS = (
+    *("BaselineOnly", "NormalPredictor", "CoClustering", "SlopeOne", "NMF", "SVD", "SVDpp"),
+    *("KNNBasic", "KNNWithMeans", "KNNWithZScore", "KNNBaseline"),
+)
+BARS = {"SVDpp": 60, "SlopeOne": 20, "SVD": 5, "search": 8, "top_n": 20} | dict.fromkeys(
+    (name for name in ALGORITHMS if name.startswith("KNN")), 10
+)
+SETTINGS = {"n_factors": [50, 100], "lr_all": [0.002, 0.005], "reg_all": [0.02, 0.1]}
+Row = dict[str, Any]
+
+
+def data_of(name: str) -> surprise.Dataset:
+    """Return a data set of Surprise."""
+    if name == "bundled":
+        return harness.load("bundled").to_surprise()
+    n_users, n_items, n_ratings = SIZES[name]
+    section = {"n_users": n_users, "n_items": n_items, "n_ratings": n_ratings}
+    return harness.load({"synthetic": section}).to_surprise()
+
+
+def model_of(name: str) -> surprise.AlgoBase:
+    """Return a model that prints nothing, with the defaults and a seed."""
+    kind = getattr(surprise, name)
+    if name in ("SVD", "SVDpp", "NMF", "CoClustering"):
+        return kind(random_state=0)
+    return kind() if name in ("SlopeOne", "NormalPredictor") else kind(verbose=False)
+
+
+def folds(given: argparse.Namespace, data_name: str) -> list[Row]:
+    """Return seconds of `cross_validate`."""
+    data = data_of(data_name)
+    rows = []
+    for name in given.algorithms:
+        for n_folds in given.folds:
+
+            def call(name: str = name, n_folds: int = n_folds) -> Any:
+                np.random.seed(0)
+                iterator = KFold(n_folds, random_state=0)
+                table = cross_validate(model_of(name), data, ["rmse", "mae"], iterator)
+                return [*table["test_rmse"], *table["test_mae"]]
+
+            title = f"{name}, {n_folds} folds"
+            rows.append(compare(call, title, data_name, BARS.get(name), given.repeats))
+    return rows
+
+
+def search(given: argparse.Namespace, data_name: str) -> list[Row]:
+    """Return seconds of a grid search with eight settings."""
+    data = data_of(data_name)
+
+    def call() -> Any:
+        grid = GridSearchCV(
+            surprise.SVD, SETTINGS | {"random_state": [0]}, cv=KFold(3, random_state=0)
+        )
+        grid.fit(data)
+        return [*grid.cv_results["mean_test_rmse"], *grid.cv_results["mean_test_mae"]]
+
+    return [
+        compare(call, "GridSearchCV, 8 settings of SVD", data_name, BARS["search"], given.repeats)
+    ]
+
+
+def top_n(given: argparse.Namespace, data_name: str) -> list[Row]:
+    """Return seconds of a fit and ten items for each user, as Surprise's FAQ finds them."""
+    data = data_of(data_name)
+    rows = []
+    for name in given.algorithms:
+
+        def call(name: str = name) -> Any:
+            trainset = data.build_full_trainset()
+            model = model_of(name).fit(trainset)
+            return best_of(model.test(trainset.build_anti_testset()))
+
+        rows.append(compare(call, f"top 10 by {name}", data_name, BARS["top_n"], given.repeats))
+    return rows
+
+
+def best_of(predictions: Any, n: int = 10) -> list[float]:
+    """Return the estimates of the n best items of each user."""
+    estimates = defaultdict(list)
+    for uid, iid, _, estimate, _ in predictions:
+        estimates[uid].append((iid, estimate))
+    best = []
+    for pairs in estimates.values():
+        pairs.sort(key=lambda pair: pair[1], reverse=True)
+        best += [estimate for _, estimate in pairs[:n]]
+    return best
+
+
+def compare(
+    call: Callable[[], Any], title: str, data_name: str, bar: float | None, repeats: int
+) -> Row:
+    """Time both sides of a call and compare what they return."""
+    with harness.patched_surprise():
+        call()  # compiles
+        ours, seconds = [], []
+        for _ in range(repeats):
+            begin = time.perf_counter(), time.process_time()
+            ours = call()
+            seconds.append((time.perf_counter() - begin[0], time.process_time() - begin[1]))
+        report = harness.patch_report()
+    begin = time.perf_counter(), time.process_time()
+    theirs = call()
+    there, processor_there = time.perf_counter() - begin[0], time.process_time() - begin[1]
+    here, processor_here = (statistics.median(column) for column in zip(*seconds, strict=True))
+    difference = np.abs(np.array(ours, float) - np.array(theirs, float))
+    slow = sorted({f"{row.call}: {row.reason}" for row in report.itertuples() if row.reason})
+    row = {
+        "data": data_name,
+        "work": title,
+        "surprise": there,
+        "harness": here,
+        "times": there / here,
+        "processor times": processor_there / processor_here,
+        "bar": bar,
+        "numbers": len(difference),
+        "equal": int((difference == 0).sum()),
+        "largest difference": float(difference.max()),
+        "as before": slow,
+    }
+    is_short = bar is not None and row["times"] < bar
+    print(
+        f"| {data_name} | {title} | {there:.3g} | {here:.3g} | {row['times']:.3g} "
+        f"| {row['processor times']:.3g} "
+        f"| {'below ' if is_short else ''}{bar or ''} | {row['equal']} of {row['numbers']} equal, "
+        f"at most {row['largest difference']:.1e} apart |{' '.join(slow)}",
+        flush=True,
+    )
+    return row
+
+
+def memory(given: argparse.Namespace, _: str) -> list[Row]:
+    """Return peaks of memory of both sides, each in a process of its own."""
+    rows = []
+    for work in ("neighbours", "anti_testset"):
+        for way in ("plain", "patched"):
+            found = answer(calling("accelerate", "peak", work, way, given.gigabytes), 1)
+            rows.append({"work": work, "way": way, **found})
+            print(rows[-1], flush=True)
+    return rows
+
+
+def peak(work: str, way: str, gigabytes: float) -> Row:
+    """Do some work in this process, with a limit of address space; return what became of it."""
+    data = data_of("jester" if work == "neighbours" else "ml-1m")
+    trainset_of = data.build_full_trainset
+    if way == "patched":
+        harness.patch_surprise()
+    limit = int(gigabytes * 2**30)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    begin = time.perf_counter()
+    before = peak_bytes()
+    try:
+        trainset = trainset_of()
+        if work == "neighbours":
+            model = surprise.KNNBasic(verbose=False).fit(trainset)
+            n = len(model.test(trainset.build_testset()[::20]))
+        else:
+            model = surprise.SVD(random_state=0, n_epochs=1).fit(trainset)
+            n = sum(1 for _ in model.test(trainset.build_anti_testset()))
+        outcome = f"{n:,} predictions"
+    except MemoryError as error:
+        outcome = f"MemoryError: {error}"
+    seconds = time.perf_counter() - begin
+    return {"outcome": outcome, "seconds": seconds, "bytes": peak_bytes() - before}
+
+
+def peak_bytes() -> int:
+    """Return the most memory that this process has had."""
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def main() -> None:
+    parser = command_line(__doc__)
+    parser.add_argument("subject", choices=["folds", "search", "top_n", "memory"])
+    parser.add_argument("--data", nargs="+", default=["bundled"], choices=["bundled", "ml-1m"])
+    parser.add_argument("--algorithms", nargs="+", default=[*ALGORITHMS], choices=ALGORITHMS)
+    parser.add_argument("--folds", nargs="+", type=int, default=[2, 5])
+    parser.add_argument("--repeats", type=int, default=3, help="of the faster side")
+    parser.add_argument("--gigabytes", type=float, default=16.0, help="limit of `memory`")
+    given = parser.parse_args()
+    warnings.simplefilter("ignore")
+    os.environ["HARNESS_THREADS"] = "1"
+    with threads(1):
+        rows = [row for name in given.data for row in globals()[given.subject](given, name)]
+    keep(given.output, {"rows": rows}, given.subject)
+    short = [row["work"] for row in rows if row.get("bar") and row["times"] < row["bar"]]
+    if short:
+        print(json.dumps({"below the bar": short}))
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,142 @@
+"""Measure two commits side by side, and say what became slower.
+
+    python dev/benchmarks/compare_commits.py BASE [HEAD] [--repeats 7]
+
+Each commit is checked out into a folder of its own and does the same work through the public
+interface: one run of all algorithms of Surprise on rated items and on the catalogue, and metrics
+of 240,000 rows. Processes of the two commits alternate, so that other work on the machine disturbs
+both. A ratio is HEAD over BASE, with the smallest and the largest ratio of neighbouring processes;
+a line is marked where all of them are above 1.1 and 5 ms are added. One thread each, unless
+``--threads`` says so. ``--output`` keeps the figures with the machine; exit code 1 if something
+became slower.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from shared import command_line, keep
+
+TOP = Path(__file__).parents[2]
+NOISE = 5e-3
+"""Seconds of difference up to which a line is never marked."""
+WORK = """
+import json, resource, sys, time
+begun = time.process_time()
+import numpy as np
+import harness
+from harness import metrics, rankings
+imported = time.process_time() - begun
+names = ["SVD", "SVDpp", "NMF", "KNNBasic", "KNNWithMeans", "KNNWithZScore", "KNNBaseline",
+         "SlopeOne", "CoClustering", "BaselineOnly", "NormalPredictor"]
+shape = {"n_users": 943, "n_items": 1682, "n_ratings": 100_000}
+config = {"dataset": {"synthetic": shape}, "algorithms": names,
+          "candidates": ["rated", "catalogue"], "split": {"kind": "holdout", "test_size": 0.25},
+          "metrics": ["ndcg@10", "rmse", "auc"]}
+found = {"import, CPU s": imported}
+start = time.perf_counter()
+done = harness.run(config, results=None, fresh=True)
+found["run: all of it, s"] = time.perf_counter() - start
+for cell in done.info["cells"]:
+    for stage in ("fit", "score", "metric"):
+        key = [f"{stage}: {cell['algorithm']}", cell["candidates"]][: 1 + (stage != "fit")]
+        found[", ".join([*key, "s"])] = cell[f"{stage}_seconds"]
+rng = np.random.default_rng(0)
+n = 240_000
+users, estimates = rng.integers(0, 6000, n), np.round(rng.normal(3.5, 0.8, n), 2)
+ratings = rng.integers(1, 6, n).astype(float)
+lists = rankings.from_pairs(users, estimates, ratings)
+for label in ("ndcg@10", "ap(threshold=4)@10", "auc(threshold=4)"):
+    metric = [metrics.parse(label)]
+    times = []
+    for _ in range(9):
+        start = time.perf_counter()
+        metrics.score(metric, lists)
+        times.append(time.perf_counter() - start)
+    found[f"metric: {label} of ready lists, s"] = min(times)
+times = []
+for _ in range(5):
+    start = time.perf_counter()
+    metrics.score(metric, rankings.from_pairs(users, estimates, ratings))
+    times.append(time.perf_counter() - start)
+found["metric: from columns, s"] = min(times)
+found["process: CPU s"] = time.process_time()
+found["process: peak MB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+print(json.dumps(found))
+"""
+
+
+def check_out(commit: str, folder: Path) -> Path:
+    """Put the files of a commit into a folder."""
+    folder.mkdir()
+    archive = subprocess.run(
+        ["git", "archive", commit, "harness"], cwd=TOP, check=True, stdout=subprocess.PIPE
+    )
+    subprocess.run(["tar", "-x", "-C", folder], input=archive.stdout, check=True)
+    return folder
+
+
+def measure(folder: Path, threads: int) -> dict[str, float]:
+    """Do the work in a process that knows the files in a folder, and caches of its own."""
+    own = {"PYTHONPATH": str(folder), "HARNESS_CACHE": str(folder / "cache")}
+    own |= {"NUMBA_CACHE_DIR": str(folder / "numba"), "HARNESS_THREADS": str(threads)}
+    own |= dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), str(threads))
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", WORK],
+        env=os.environ | own,
+        cwd=folder,
+        check=True,
+        stdout=subprocess.PIPE,
+    )
+    return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+def main() -> int:
+    parser = command_line(__doc__)
+    parser.add_argument("base")
+    parser.add_argument("head", nargs="?", default="HEAD")
+    parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--threads", type=int, default=1)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        folders = [
+            check_out(commit, Path(scratch, name))
+            for name, commit in (("base", given.base), ("head", given.head))
+        ]
+        first = [measure(folder, given.threads) for folder in folders]
+        runs = []
+        for number in range(given.repeats):
+            order = (0, 1) if number % 2 else (1, 0)  # what is first may find another machine
+            pair = {side: measure(folders[side], given.threads) for side in order}
+            runs.append([pair[0], pair[1]])
+    print(f"\n{'':46} {given.base[:10]:>10} {given.head[:10]:>10}  ratio  from   to")
+    rows = {"process: CPU s, first": [first]} | dict.fromkeys(runs[0][0], runs)
+    kept: list[dict[str, Any]] = []
+    for name, pairs in rows.items():
+        key = name.removesuffix(", first")
+        if any(key not in side for pair in pairs for side in pair):
+            continue
+        base, head = (median(pair[side][key] for pair in pairs) for side in (0, 1))
+        ratios = sorted(pair[1][key] / max(pair[0][key], 1e-9) for pair in pairs)
+        # A single measurement has no spread, and less than some milliseconds is noise.
+        marked = len(ratios) > 1 and ratios[0] > 1.1 and head - base > NOISE
+        spread = {"ratio": median(ratios), "from": ratios[0], "to": ratios[-1], "slower": marked}
+        kept.append({"work": name, "base": base, "head": head} | spread)
+        print(
+            f"{name:46} {base:10.4f} {head:10.4f} {median(ratios):6.2f} {ratios[0]:5.2f}"
+            f" {ratios[-1]:5.2f}{'  SLOWER' if marked else ''}"
+        )
+    about = {key: value for key, value in vars(given).items() if key != "output"}
+    keep(given.output, about | {"rows": kept})
+    return int(any(row["slower"] for row in kept))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

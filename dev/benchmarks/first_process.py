@@ -1,0 +1,130 @@
+"""Seconds of processes that start: import, help, and runs with and without compiled loops.
+
+    python dev/benchmarks/first_process.py [--output first_process.json] [--seconds N]
+
+A first run finds no compiled code, the next one what a first has kept; both compute all cells.
+`timing.py` is the rule of measurement; exit code 1 if a limit is exceeded.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from shared import command_line, keep
+from timing import environment, measure
+
+from harness.kernels import n_threads
+
+STARTS = {
+    "`python -c pass`": (["-c", "pass"], 0.0),
+    "`import harness`": (["-c", "import harness"], 0.05),
+    "`harness --help`": (["-m", "harness", "--help"], 0.2),
+}
+"""Arguments of Python, and the most wall seconds; 0 for no limit."""
+ALONE = "{dataset: bundled, candidates: rated, algorithms: [%s], metrics: ['ndcg@10']}"
+RUNS = {"quickstart": 8.0, "SVD": 3.0, "KNNBasic": 3.0}
+"""A config or an algorithm alone, and the most CPU seconds that its first run may compile."""
+
+
+def main() -> int:
+    if sys.argv[1:2] == ["run"]:
+        return run_and_list(*sys.argv[2:])
+    given = command_line(__doc__, seconds=20.0).parse_args()
+    rows, missed = [], False
+    for work, (arguments, most) in STARTS.items():
+        found = measure(partial(start, arguments, {}), given.seconds / 4)
+        rows.append(show(work, found, None, f"{most:g} wall" if most else ""))
+        missed |= 0 < most < found["wall"]
+    with tempfile.TemporaryDirectory() as scratch:
+        for name, most in RUNS.items():
+            work, config = f"`harness run {name}`", name
+            if name != "quickstart":
+                work, config = f"{name} alone", f"{scratch}/{name}.yaml"
+                Path(config).write_text(ALONE % name)
+            for which, limit in (("first", most), ("next", 0.0)):
+                task = partial(run, config, scratch, emptied=which == "first")
+                found = measure(task, given.seconds)
+                compiled = json.loads(Path(scratch, "compiled.json").read_text())
+                rows.append(show(f"{work}, {which} run", found, compiled, f"{limit:g} compiling"))
+                missed |= rows[-1]["compiling"] > limit
+    keep(given.output, {"threads": n_threads(), "rows": rows})
+    return int(missed)
+
+
+def show(
+    work: str, found: dict[str, float], compiled: list[tuple[str, float]] | None, most: str
+) -> dict[str, Any]:
+    """Print and return a row: medians, spread, and what Numba compiled in the last run."""
+    signatures = Counter(name for name, _ in compiled or ())
+    row: dict[str, Any] = {"work": work} | found
+    row["compiling"] = "" if compiled is None else sum(seconds for _, seconds in compiled)
+    row |= {"functions": len(signatures) or "", "signatures": signatures.total() or ""}
+    print(
+        *(
+            f"{name} {value:.3g}" if name != "work" else value
+            for name, value in row.items()
+            if value != ""
+        )
+    )
+    for name, seconds in sorted(compiled or (), key=lambda each: -each[1])[:8]:
+        print(f"    {seconds:6.2f} s  {signatures[name]} x {name}", flush=True)
+    return row | {"at most": most}
+
+
+def start(arguments: list[str], folders: dict[str, str]) -> None:
+    """Run Python in a process of its own."""
+    command, places = [sys.executable, *arguments], environment(n_threads()) | folders
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=places)
+
+
+def run(config: str, scratch: str, *, emptied: bool) -> None:
+    """Run a config without kept results, and with or without what an earlier run compiled."""
+    if emptied:
+        shutil.rmtree(f"{scratch}/numba", ignore_errors=True)
+    cache = {"HARNESS_CACHE": f"{scratch}/cache", "NUMBA_CACHE_DIR": f"{scratch}/numba"}
+    start([__file__, "run", config, scratch], cache)
+
+
+def run_and_list(config: str, scratch: str) -> int:
+    """Run a config and write down each compilation: the function, and its own CPU seconds."""
+    from numba.core import event
+
+    from harness.cli import main as cli
+
+    compiled: list[tuple[str, float]] = []
+    under_way: list[list[float]] = []  # start, and what others took inside
+
+    class Listener(event.Listener):
+        # Compilation holds a lock: what starts before another ends is compiled for its sake.
+        def on_start(self, event: Any) -> None:
+            under_way.append([time.thread_time(), 0.0])
+
+        def on_end(self, event: Any) -> None:
+            start, inside = under_way.pop()
+            took = time.thread_time() - start
+            if under_way:
+                under_way[-1][1] += took
+            function = event.data["dispatcher"].py_func
+            compiled.append((f"{function.__module__}.{function.__name__}", took - inside))
+
+    event.register("numba:compile", Listener())
+    status = 0
+    try:
+        cli(["run", config, "--fresh", "--quiet", "--results", f"{scratch}/results"])
+    except SystemExit as ended:
+        status = int(ended.code or 0)
+    Path(scratch, "compiled.json").write_text(json.dumps(compiled))
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

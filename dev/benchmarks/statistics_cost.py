@@ -1,0 +1,268 @@
+"""What intervals and tests cost beside the run that they speak of, and how exact they are.
+
+Run it with ``python dev/benchmarks/statistics_cost.py PART --threads 1``:
+
+- ``run``: two rows and two metrics at several numbers of users, each with and without statistics in
+  a process of its own, and the seconds of each stage;
+- ``compare``: one comparison from moments and from 10,000 resamples, of one metric and two rows and
+  of four metrics and fourteen rows, with the peak of memory, and beside the fits of eleven
+  algorithms at the size of MovieLens 25M (``figures/sizes.json``);
+- ``accuracy``: ends and p-values from moments beside those of 100,000 resamples, of differences of
+  the scores of real users in ``results/``;
+- ``coverage``: how often intervals of synthetic scores hold the mean, and tests of equal
+  algorithms reject, from moments and from 10,000 resamples of the same users;
+- ``committed``: all statistics in ``results/`` again; names those that differ in any digit.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from shared import HERE, answer, calling, command_line, keep
+from timing import threads
+
+import harness
+from harness import statistics
+from harness.execution.events import Stage
+from harness.results import read_run
+from harness.results.inference import infer
+from harness.statistics import MANY_USERS
+from harness.statistics.expansion import Moments
+
+RESULTS = HERE.parent / "results"
+SIZES = [(40_000, 10), (300_000, 10), (1_000_000, 1)]
+"""Users, and ratings of each."""
+LARGE = {"name": "25M", "users": 162_541, "rows": 11, "metrics": 4}
+SHAPES = ((2, 1), (14, 4))
+"""Rows and metrics."""
+DRAWN, PAIRS = 100_000, 40
+
+
+def one_run(n_users: int, n_ratings: int, with_statistics: bool) -> dict[str, Any]:
+    """Run two rows and two metrics once in this process; the second of two runs is timed."""
+    rng, size = np.random.default_rng(0), n_users * n_ratings
+    items = np.minimum((rng.pareto(1.2, size) * 20).astype(int), 4_999)
+    users = np.repeat(np.arange(n_users), n_ratings)
+    ratings = pd.DataFrame({"user": users, "item": items, "rating": rng.integers(1, 6, size)})
+    ratings = ratings.drop_duplicates(["user", "item"])
+    config: dict[str, Any] = {
+        "split": {"kind": "holdout", "test_size": 0.2},
+        "algorithms": ["BaselineOnly", "ItemMean"],
+        "metrics": ["ndcg@10", "precision@10"],
+        "candidates": "rated",
+        "baselines": False,
+    }
+    if not with_statistics:
+        config["statistics"] = None
+    stages: dict[str, float] = {}
+    last = ["loading", time.perf_counter()]
+
+    def watch(event: object) -> None:
+        name = event.stage if isinstance(event, Stage) else last[0]
+        now = time.perf_counter()
+        stages[last[0]] = stages.get(last[0], 0.0) + now - last[1]
+        last[:] = [name, now]
+
+    with tempfile.TemporaryDirectory() as cache:
+        os.environ["HARNESS_CACHE"] = cache
+        harness.run(config, ratings=ratings.head(2_000), results=None)  # imports and compilation
+        last[:] = ["loading", time.perf_counter()]
+        begun, processor = time.perf_counter(), time.process_time()
+        harness.run(config, ratings=ratings, results=None, watch=watch)
+        watch(None)
+    seconds, cpu = time.perf_counter() - begun, time.process_time() - processor
+    return {"wall": seconds, "cpu": cpu, "stages": stages}
+
+
+def runs(n_threads: int) -> list[dict[str, Any]]:
+    """Run at each size with and without statistics, and print what they add."""
+    rows = []
+    for n_users, n_ratings in SIZES:
+        for with_statistics in (False, True):
+            command = calling("statistics_cost", "one_run", n_users, n_ratings, with_statistics)
+            row = {"users": n_users, "statistics": with_statistics} | answer(command, n_threads)
+            rows.append(row)
+            stages = {name: s for name, s in row["stages"].items() if s >= 0.05 * row["wall"]}
+            shown = ", ".join(f"{name} {seconds:.2f}" for name, seconds in stages.items())
+            print(
+                f"{n_users:,} users, {n_ratings} ratings each, statistics "
+                f"{'on' if with_statistics else 'off'}: {row['wall']:.2f} s wall, "
+                f"{row['cpu']:.2f} CPU ({shown})",
+                flush=True,
+            )
+        without, full = rows[-2:]
+        print(f"  with ÷ without: {full['cpu'] / without['cpu']:.2f} of CPU seconds", flush=True)
+    return rows
+
+
+def table_of(n_users: int, n_rows: int, seed: int = 0) -> np.ndarray:
+    """Return scores such as NDCG has them, with a row's column contiguous in memory."""
+    rng = np.random.default_rng(seed)
+    scores = np.where(rng.random((n_rows, n_users)) < 0.4, 0.0, rng.beta(1, 3, (n_rows, n_users)))
+    return np.asarray(scores.T)
+
+
+def one_comparison(
+    n_users: int, n_rows: int, n_metrics: int, n_resamples: int | None
+) -> dict[str, float]:
+    """Compare rows by each metric once, after a small comparison that compiles."""
+    names = [str(row) for row in range(n_rows)]
+    statistics.compare(table_of(MANY_USERS, 2), ["a", "b"])
+    statistics.compare(table_of(MANY_USERS, 2), ["a", "b"], n_resamples=100)
+    tables = [table_of(n_users, n_rows, seed) for seed in range(n_metrics)]
+    begun, processor = time.perf_counter(), time.process_time()
+    for table in tables:
+        statistics.compare(table, names, n_resamples=n_resamples)
+    seconds, cpu = time.perf_counter() - begun, time.process_time() - processor
+    tracemalloc.start()
+    statistics.compare(tables[0], names, n_resamples=n_resamples and 1_000)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return {"wall": seconds, "cpu": cpu, "mb": peak / 1e6}
+
+
+def comparisons(n_threads: int) -> list[dict[str, Any]]:
+    """Time comparisons from moments and from resamples, and print their ratios."""
+    cases = [
+        *((n, *shape, None) for n in (5_000, 40_000, 300_000, 1_000_000) for shape in SHAPES),
+        *((40_000, *shape, 10_000) for shape in SHAPES),
+        (300_000, *SHAPES[0], 10_000),
+        (LARGE["users"], LARGE["rows"], LARGE["metrics"], None),
+    ]
+    rows: list[dict[str, Any]] = []
+    for n_users, n_rows, n_metrics, n_resamples in cases:
+        command = calling(
+            "statistics_cost", "one_comparison", n_users, n_rows, n_metrics, n_resamples
+        )
+        row = {"users": n_users, "rows": n_rows, "metrics": n_metrics, "resamples": n_resamples}
+        rows.append(row | answer(command, n_threads))
+        how = "moments" if n_resamples is None and n_users >= MANY_USERS else "resamples"
+        print(
+            f"{n_users:,} users, {n_rows} rows, {n_metrics} metrics, from {how}: "
+            f"{rows[-1]['wall']:.3f} s wall, {rows[-1]['cpu']:.3f} CPU, "
+            f"{rows[-1]['mb']:.0f} MB above the scores",
+            flush=True,
+        )
+    sizes = json.loads((HERE / "figures/sizes.json").read_text("utf-8"))["rows"]
+    fits = [
+        row["fit"] + row["rated"]
+        for row in sizes
+        if (row["data"], row["side"]) == (LARGE["name"], "harness") and "rated" in row
+    ]
+    share = rows[-1]["wall"] / sum(fits)
+    print(f"of {len(fits)} rows that fit and rank in {sum(fits):.0f} s at 25M: {share:.2%}")
+    return rows
+
+
+def real_scores() -> Iterator[tuple[str, np.ndarray]]:
+    """Yield differences of real users' scores, many of them: those of all folds and seeds."""
+    for folder in sorted(RESULTS.iterdir()):
+        if not (folder / "users.parquet").exists():
+            continue
+        run = read_run(folder)
+        for _, users in run.users.groupby("table"):
+            for label in (metric.metric for metric in run.info.statistics):
+                scores = users.pivot_table(
+                    index=["seed", "fold", "user"], columns="algorithm", values=label
+                )
+                scores = scores.dropna()
+                if len(scores) < 1_000:
+                    continue
+                for one, other in combinations(scores.columns, 2):
+                    name = f"{folder.name}, {label}: {one} − {other}"
+                    yield name, (scores[one] - scores[other]).to_numpy()
+
+
+def accuracy() -> dict[str, Any]:
+    """Compare moments with resamples on real differences of as many users as moments are for."""
+    rng = np.random.default_rng(1)
+    pool = [(name, values) for name, values in real_scores() if values.any()]
+    names, columns = [], []
+    for place in rng.permutation(len(pool))[:PAIRS]:
+        name, values = pool[place]
+        users = rng.choice(values, MANY_USERS, replace=len(values) < MANY_USERS)
+        # Most pairs differ so much that p is 0; where users trade sides at random, it is not.
+        traded = users * rng.choice([-1.0, 1.0], MANY_USERS)
+        names += [name, f"{name}, traded"]
+        columns += [users, traded]
+    moments = Moments.of_columns(np.array(columns))
+    places = np.flatnonzero(moments.has_interval & moments.has_test)
+    print(f"{len(columns) - len(places)} of {len(columns)} columns have too few effective users")
+    table, names = np.column_stack(columns)[:, places], [names[place] for place in places]
+    low, high = statistics.bootstrap_interval(table)
+    drawn_low, drawn_high = statistics.bootstrap_interval(table, n_resamples=DRAWN)
+    p, drawn_p = (statistics.randomisation(table, n) for n in (None, DRAWN))
+    ends = np.maximum(np.abs(low - drawn_low), np.abs(high - drawn_high)) / (drawn_high - drawn_low)
+    noises = np.abs(p - drawn_p) / (np.sqrt(p * (1 - p) / DRAWN) + 1 / DRAWN)
+    for name, *values in zip(names, ends, p, drawn_p, strict=True):
+        print("{}: ends {:.2%} of the width, p {:.3g} and {:.3g}".format(name, *values))
+    print(
+        f"{len(names)} columns of {MANY_USERS:,} users, {DRAWN:,} resamples: ends differ by "
+        f"{np.median(ends):.2%} of the width in the median and {ends.max():.2%} at most; p-values "
+        f"by {np.median(noises):.2f} and {noises.max():.2f} standard errors"
+    )
+    rows = zip(names, ends.tolist(), p.tolist(), drawn_p.tolist(), strict=True)
+    return {"users": MANY_USERS, "resamples": DRAWN, "rows": [*rows]}
+
+
+def coverage(n_draws: int = 500) -> dict[str, Any]:
+    """Return how often intervals hold the true mean and tests reject equal algorithms."""
+    rng, shape = np.random.default_rng(2), (MANY_USERS, n_draws)
+    one, other = (np.where(rng.random(shape) < 0.4, 0.0, rng.beta(1, 3, shape)) for _ in range(2))
+    shares: dict[str, Any] = {"users": MANY_USERS, "draws": n_draws}
+    for how, n_resamples in (("moments", None), ("resamples", 10_000)):
+        low, high = statistics.bootstrap_interval(one, n_resamples=n_resamples)
+        held = float(np.mean((low <= 0.15) & (high >= 0.15)))
+        rejected = float(np.mean(statistics.randomisation(one - other, n_resamples) <= 0.05))
+        shares[how] = {"held": held, "rejected": rejected}
+        print(f"{how}: {held:.1%} of 95% intervals hold the mean, {rejected:.1%} rejected at 5%")
+    return shares
+
+
+def committed() -> dict[str, Any]:
+    """Compute the statistics of all committed runs again; name those that differ in a digit."""
+    different = []
+    for folder in sorted(RESULTS.iterdir()):
+        if not (folder / "users.parquet").exists():
+            continue
+        run = read_run(folder)
+        info, experiment = run.info, run.info.experiment
+        found, _ = infer(
+            run.users, info.metrics, info.cells, experiment.statistics, experiment.seed[0],
+            experiment.draws, info.splits,
+        )  # fmt: skip
+        same = found == info.statistics
+        different += [] if same else [folder.name]
+        print(f"{folder.name}: {len(found)} metrics, {'the same digits' if same else 'different'}")
+    return {"different": different}
+
+
+def main() -> None:
+    parser = command_line(__doc__)
+    parser.add_argument("part", choices=("run", "compare", "accuracy", "coverage", "committed"))
+    parser.add_argument("--threads", type=int, default=1)
+    given = parser.parse_args()
+    print(f"{given.part}, {given.threads} threads")
+    with threads(given.threads):
+        parts: dict[str, Callable[[], Any]] = {
+            "run": lambda: {"rows": runs(given.threads)},
+            "compare": lambda: {"rows": comparisons(given.threads)},
+            "accuracy": accuracy,
+            "coverage": coverage,
+            "committed": committed,
+        }
+        figures = parts[given.part]()
+    keep(given.output, {"threads": given.threads} | figures, given.part)
+
+
+if __name__ == "__main__":
+    main()

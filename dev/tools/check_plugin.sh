@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Install the example of a plug-in in a fresh virtual environment, use all of it, and uninstall it.
+#
+#   dev/tools/check_plugin.sh
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+source=$PWD
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export HARNESS_CACHE="$work/cache" PIP_DISABLE_PIP_VERSION_CHECK=1
+
+python3 -m venv "$work/venv"
+python="$work/venv/bin/python" harness="$work/venv/bin/harness"
+cp -r examples/plugin "$work/plugin"
+"$python" -m pip install --quiet --constraint dev/constraints.txt "$source" "$work/plugin" pytest
+cd "$work"
+
+"$python" -m pytest --quiet -p no:cacheprovider plugin/tests
+"$harness" run --quiet plugin/config.yaml
+"$python" -m pip uninstall --quiet --yes harness-shelf
+
+# Now the same config, and the folder of the run, say what is missing and how to get it.
+expect() {
+  local text=$1 code=0
+  shift
+  "$harness" "$@" >said.txt 2>&1 || code=$?
+  [ $code -eq 2 ] && grep -q "$text" said.txt || { cat said.txt; echo "exit $code, no: $text"; exit 1; }
+}
+expect "unknown kind 'weekday'.*or install the package that has it" check plugin/config.yaml
+expect "'small_share'; it was of the package harness-shelf; pip install harness-shelf==0.1" \
+  run --trust runs/config
+"$harness" table runs/config >/dev/null
+echo 'the example of a plug-in: installed, used, uninstalled, and missed'
