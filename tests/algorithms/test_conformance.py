@@ -2,8 +2,6 @@
 
 import re
 
-import pytest
-
 from harness.algorithms import conformance
 
 MODULE = """
