@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from harness.candidates import CandidatesSection
     from harness.experiment.plan import Cell, Plan
     from harness.notes import Note
-    from harness.results.record import AnyCell, CellName, TableName
+    from harness.results.cells import AnyCell, CellName
+    from harness.results.names import TableName
     from harness.results.store import CellRecord
     from harness.splits import Split
 

@@ -9,9 +9,11 @@ from harness import evaluation, metrics
 from harness.analyses.base import BuiltinAnalysis, ScoredCell
 from harness.metrics import Scores
 from harness.notes import Note
+from harness.results.cells import AnyCell
 from harness.results.display import BOUNDS
-from harness.results.record import AnyCell, Bound, BoundResult, TableName
+from harness.results.names import TableName
 from harness.results.scores import RowValue
+from harness.results.statistics import Bound, BoundResult
 
 if TYPE_CHECKING:
     from harness.experiment.plan import Cell, Plan

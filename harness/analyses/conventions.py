@@ -13,7 +13,9 @@ from harness.config.experiment import headline_of
 from harness.errors import MetricError, ResultsError
 from harness.lazy import pd
 from harness.metrics import Scores, conventions
-from harness.results.record import AGAIN, ConventionRow, ConventionScores, RowName, TableName
+from harness.results.names import RowName, TableName
+from harness.results.record import AGAIN
+from harness.results.statistics import ConventionRow, ConventionScores
 from harness.results.store import CellRecord, CellStore
 
 if TYPE_CHECKING:

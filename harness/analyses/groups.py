@@ -17,18 +17,11 @@ from harness.metrics import Metric, Rankings, Scores
 from harness.metrics.arrays import Floats
 from harness.notes import Note
 from harness.rankings.grouped import offsets_of
+from harness.results.cells import AnyCell
 from harness.results.inference import infer
-from harness.results.record import (
-    AlgorithmMean,
-    AnyCell,
-    GroupGap,
-    GroupMean,
-    GroupResult,
-    GroupScores,
-    RowKey,
-    TableName,
-)
+from harness.results.names import RowKey, TableName
 from harness.results.scores import is_mean_of_users, or_none
+from harness.results.statistics import AlgorithmMean, GroupGap, GroupMean, GroupResult, GroupScores
 from harness.results.store import CellRecord
 from harness.splits import Split
 

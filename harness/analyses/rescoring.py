@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from harness import metrics
 from harness.errors import MetricError
 from harness.metrics import Metric
-from harness.results.record import RowName
+from harness.results.names import RowName
 from harness.results.scores import RowValue
 from harness.results.store import CellRecord
 

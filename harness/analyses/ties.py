@@ -13,8 +13,9 @@ from harness.config.experiment import headline_of
 from harness.errors import MetricError
 from harness.evaluation import tied_shares
 from harness.metrics import Metric, Scores
-from harness.results.record import RowKey, TableName, TieRow, TieScores
+from harness.results.names import RowKey, TableName
 from harness.results.scores import mean_or_none
+from harness.results.statistics import TieRow, TieScores
 
 if TYPE_CHECKING:
     from harness.experiment.plan import Plan

@@ -20,7 +20,7 @@ from harness.lazy import pd
 
 if TYPE_CHECKING:
     from harness.metrics import Metric
-    from harness.results.record import RowResult
+    from harness.results.statistics import RowResult
 
 ROUNDING = 1e-12
 """Relative difference of means that are summed in another order of users."""
@@ -159,7 +159,7 @@ def _score_against(
 
 def _names(files: Sequence[Path]) -> dict[Path, str]:
     """Return what the rows of files are called, each by a name of its own."""
-    from harness.results.record import distinct_names
+    from harness.results.names import distinct_names
 
     names = distinct_names([path.name for path in files], [{"path": str(path)} for path in files])
     return dict(zip(files, names, strict=True))

@@ -14,7 +14,8 @@ from harness.cli.screen import plain, say, show_run
 from harness.errors import ConfigError, Fault, counted, joined, listed
 
 if TYPE_CHECKING:
-    from harness.results.record import FailedCell, RunInfo
+    from harness.results.cells import FailedCell
+    from harness.results.record import RunInfo
 
 
 @command("run quickstart", "run my.yaml --set split.test_size=0.1 --workers 4")

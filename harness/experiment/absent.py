@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from harness.errors import ConfigError, HarnessError
-from harness.results.record import FailedCell, RowName, RowResult, TableName
+from harness.results.cells import FailedCell
+from harness.results.names import RowName, TableName
+from harness.results.statistics import RowResult
 from harness.results.store import key_of, short_key
 
 if TYPE_CHECKING:

@@ -32,8 +32,8 @@ from harness.notes import Note, as_note
 from harness.rankings.catalogue import top_items
 from harness.rankings.grouped import offsets_of
 from harness.rankings.ties import TieKeys, order_keys, tie_keys
+from harness.results.cells import CellFacts, Conditions
 from harness.results.environment import Machine
-from harness.results.record import CellFacts, Conditions
 from harness.results.scores import or_none
 from harness.results.store import CellRecord, key_of
 

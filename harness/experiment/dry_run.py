@@ -21,7 +21,7 @@ from harness.experiment.tuning import cut_grids, n_planned
 from harness.lazy import psutil
 from harness.metrics import Rankings
 from harness.notes import Note, by_weight
-from harness.results.record import distinct_names
+from harness.results.names import distinct_names
 from harness.sections import Section
 from harness.splits import Split
 

@@ -24,9 +24,10 @@ from harness.experiment.plan import Cell, Plan
 from harness.lazy import pd
 from harness.metrics import Exposure, Scores
 from harness.notes import Note
+from harness.results.cells import CellName, CellResult, FailedCell, Score
 from harness.results.display import ROW
-from harness.results.record import CellName, CellResult, FailedCell, RowResult, Score
 from harness.results.scores import RowScores, or_none
+from harness.results.statistics import RowResult
 from harness.results.store import CellRecord
 from harness.splits import Split
 

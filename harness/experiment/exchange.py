@@ -28,17 +28,11 @@ from harness.metrics import Pairs, Rankings
 from harness.notes import Note, by_weight
 from harness.rankings.files import read_table
 from harness.rankings.matching import Rows, match
+from harness.results.cells import OUTSIDE, AnyCell, CellFacts, CellName, CellResult
 from harness.results.history import RUN_FILE
-from harness.results.record import (
-    OUTSIDE,
-    AnyCell,
-    CellFacts,
-    CellName,
-    CellResult,
-    RowResult,
-)
 from harness.results.runs import Run, read_run
 from harness.results.scores import RowScores
+from harness.results.statistics import RowResult
 from harness.results.store import CellRecord, key_of, short_key
 from harness.splits import Split
 

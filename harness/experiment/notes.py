@@ -18,9 +18,10 @@ from harness.experiment.evaluate import Evaluation
 from harness.experiment.plan import Plan
 from harness.experiment.tuning import cut_grids
 from harness.notes import Note, by_weight
+from harness.results.cells import CellResult, measured
 from harness.results.inference import notes_on_tests
-from harness.results.record import CellResult, MetricComparison, RowResult, measured
 from harness.results.scores import notes_on_undefined
+from harness.results.statistics import MetricComparison, RowResult
 
 TIED_SHARE = 0.05
 """A larger share of users whose score depends on ties gets a note."""

@@ -26,7 +26,9 @@ from harness.experiment.code import Code
 from harness.files import placed
 from harness.lazy import pd
 from harness.metrics import Metric
-from harness.results.record import CellName, DataInfo, SplitInfo, TableName, distinct_names
+from harness.results.cells import CellName
+from harness.results.names import TableName, distinct_names
+from harness.results.record import DataInfo, SplitInfo
 from harness.results.store import key_of, short_key
 from harness.splits import Split
 

@@ -27,10 +27,12 @@ from harness.experiment.tuning import Search, describe, space_of, tune
 from harness.files import placed
 from harness.notes import Note, by_weight
 from harness.results.best import best
+from harness.results.cells import FailedCell
 from harness.results.environment import Machine, commit, packages, versions, without_folders
 from harness.results.inference import infer
-from harness.results.record import SCHEMA_VERSION, FailedCell, MetricComparison, RunInfo
+from harness.results.record import SCHEMA_VERSION, RunInfo
 from harness.results.runs import Run, check_replaceable
+from harness.results.statistics import MetricComparison
 
 
 def run(

@@ -20,8 +20,10 @@ from harness.errors import joined
 from harness.report.styles import KnownAlgorithm, known_algorithms
 from harness.report.summary import ASSETS, templates
 from harness.results.best import NOT_PERSONALISED
+from harness.results.cells import OUTSIDE, measured
 from harness.results.display import escape_markdown, plain
-from harness.results.record import OUTSIDE, RunInfo, grouped, measured, took
+from harness.results.names import grouped
+from harness.results.record import RunInfo, took
 from harness.sections import Range, SearchSpace, folded
 
 

@@ -14,6 +14,7 @@ from harness.config.experiment import Inference
 from harness.errors import ResultsError, counted, joined, suggestion
 from harness.lazy import pd
 from harness.report.styles import AlgorithmStyle, algorithm_styles
+from harness.results.cells import CellResult
 from harness.results.display import (
     DEFAULT_DECIMALS,
     best_rows,
@@ -22,9 +23,10 @@ from harness.results.display import (
     plain,
     rounded,
 )
-from harness.results.record import CellResult, MetricComparison, PairDifference, RunInfo
+from harness.results.record import RunInfo
 from harness.results.runs import Run
 from harness.results.scores import chosen_metric, plain_rows
+from harness.results.statistics import MetricComparison, PairDifference
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -11,6 +11,7 @@ from harness import metrics
 from harness.errors import HarnessError
 from harness.lazy import pd
 from harness.report.summary import ResultTable, Summary, p_text, sentences, summarise
+from harness.results.cells import measured
 from harness.results.display import (
     TextTable,
     escape_latex,
@@ -20,7 +21,6 @@ from harness.results.display import (
     rounded,
     row_name,
 )
-from harness.results.record import measured
 from harness.results.runs import Run
 
 if TYPE_CHECKING:

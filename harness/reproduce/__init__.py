@@ -28,7 +28,7 @@ from harness.lazy import scipy
 
 if TYPE_CHECKING:
     from harness.execution.events import Watch
-    from harness.results.record import AnyCell
+    from harness.results.cells import AnyCell
 
 EXACT = 1e-12
 TIMES = ("runtime_s",)

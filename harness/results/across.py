@@ -15,7 +15,8 @@ from harness.errors import ComparisonError, ResultsError, counted, suggestion
 from harness.lazy import pd
 from harness.notes import Note
 from harness.results.compare import common_metrics, run_names
-from harness.results.record import LONGEST_VALUE, DataInfo, distinct_names, flattened
+from harness.results.names import LONGEST_VALUE, distinct_names, flattened
+from harness.results.record import DataInfo
 from harness.results.runs import Run, read_run
 from harness.results.scores import chosen_metric
 from harness.sections import Section

@@ -20,9 +20,10 @@ from harness.errors import ResultsError, counted, suggestion
 from harness.files import placed
 from harness.lazy import pd
 from harness.results.display import GROUP, best_rows, plain
-from harness.results.record import RowResult, RunInfo
+from harness.results.record import RunInfo
 from harness.results.runs import Run
 from harness.results.scores import chosen_metric
+from harness.results.statistics import RowResult
 from harness.sections import PATHS, folded
 
 NOT_PERSONALISED = frozenset({"random", "popularity", "itemmean", "normalpredictor"})

@@ -10,22 +10,13 @@ from harness.config.experiment import headline_of
 from harness.errors import ComparisonError
 from harness.lazy import pd
 from harness.notes import PLAIN, Note, by_weight
+from harness.results.cells import AnyCell, measured
 from harness.results.display import ROW
 from harness.results.inference import OF_TESTS, infer, notes_on_tests
-from harness.results.record import (
-    AnyCell,
-    ConventionScores,
-    MetricComparison,
-    RowKey,
-    RowName,
-    RowResult,
-    RunInfo,
-    TableName,
-    TieScores,
-    distinct_names,
-    measured,
-)
+from harness.results.names import RowKey, RowName, TableName, distinct_names
+from harness.results.record import RunInfo
 from harness.results.runs import Run
+from harness.results.statistics import ConventionScores, MetricComparison, RowResult, TieScores
 from harness.results.store import short_key
 
 

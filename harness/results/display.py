@@ -14,17 +14,10 @@ from typing import Any
 
 from harness import metrics
 from harness.lazy import pd
-from harness.results.record import (
-    FEWEST_USERS,
-    AlgorithmMean,
-    AnyCell,
-    Bound,
-    CellResult,
-    GroupScores,
-    RowResult,
-    RunInfo,
-)
+from harness.results.cells import AnyCell, CellResult
+from harness.results.record import RunInfo
 from harness.results.scores import chosen_metric, deviation, mean_or_none
+from harness.results.statistics import FEWEST_USERS, AlgorithmMean, Bound, GroupScores, RowResult
 
 GROUP = ("dataset", "split", "candidates")  # what a table is called
 ROW = (*GROUP, "algorithm", "table", "row")  # display names and identities of a row

@@ -43,8 +43,8 @@ Some = Annotated[list[Item], FailFast(), Field(min_length=1)]
 def _small(value: object) -> object:
     """Refuse numbers that cannot be written out; nothing else of a parameter is known here."""
     if isinstance(value, dict | list):
-        for each in value.values() if isinstance(value, dict) else value:
-            _small(each)
+        for part in value.values() if isinstance(value, dict) else value:
+            _small(part)
     elif isinstance(value, int) and abs(value) > 2**64:
         raise ValueError("a number beyond 2^64")
     return value

@@ -17,8 +17,11 @@ from harness.kernels import n_threads
 from harness.lazy import pd
 from harness.metrics import Metric
 from harness.notes import Note
-from harness.results.record import AnyCell, MetricComparison, SplitInfo, TableName, grouped
+from harness.results.cells import AnyCell
+from harness.results.names import TableName, grouped
+from harness.results.record import SplitInfo
 from harness.results.scores import is_mean_of_users, plain_rows
+from harness.results.statistics import MetricComparison
 from harness.statistics import MANY_USERS, SEED_TESTS, PairedTest
 from harness.statistics.variance import FEWEST_USERS
 

@@ -23,8 +23,9 @@ from harness.kernels import group_rows
 from harness.lazy import pa, pd, pq
 from harness.metrics import Metric, Pairs, Rankings
 from harness.rankings.grouped import offsets_of
+from harness.results.cells import CellName
 from harness.results.display import ROW
-from harness.results.record import AGAIN, CellName
+from harness.results.record import AGAIN
 from harness.results.runs import CELL, ESTIMATES_FILE, LISTS_FILE, OUTPUTS, read_parts
 from harness.results.scores import RowScores
 from harness.results.store import CellRecord, are_possible

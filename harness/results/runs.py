@@ -23,6 +23,7 @@ from harness.files import (
 )
 from harness.lazy import pa, pd, pq, psutil
 from harness.results import display
+from harness.results.cells import FailedCell
 from harness.results.display import BOUNDS, GROUP, ROW
 from harness.results.history import (
     RUN_FILE,
@@ -34,7 +35,7 @@ from harness.results.history import (
 )
 from harness.results.markdown import to_markdown
 from harness.results.notebook import html_of, text_of
-from harness.results.record import AGAIN, FailedCell, RunInfo, read_info, to_json
+from harness.results.record import AGAIN, RunInfo, read_info, to_json
 
 if TYPE_CHECKING:
     from harness.results.outputs import OutputFiles

@@ -15,10 +15,8 @@ from harness.errors import MetricError, ResultsError, suggestion
 from harness.lazy import pd
 from harness.metrics import Metric, Scores
 from harness.notes import Note
-from harness.results.record import (
-    RowName,
-    RowResult,
-)
+from harness.results.names import RowName
+from harness.results.statistics import RowResult
 
 LEVELS = ("split", "search", "model")
 

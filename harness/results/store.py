@@ -29,8 +29,8 @@ from harness.datasets import cache_folder
 from harness.errors import MetricError, ResultsError, reason_of
 from harness.files import hold, leftovers, read_regular, report_os_error, write_whole
 from harness.metrics import Pairs, Rankings
+from harness.results.cells import CellFacts
 from harness.results.fields import Record
-from harness.results.record import CellFacts
 
 MAGIC = b"harness-cell-3\n"
 START = len(MAGIC) + hashlib.sha256().digest_size

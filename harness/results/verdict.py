@@ -12,8 +12,9 @@ from harness.errors import counted, joined, listed
 from harness.notes import SEPARATOR, plain
 from harness.results.display import DEFAULT_DECIMALS, column_decimals, rounded
 from harness.results.display import plain as printable
-from harness.results.record import MetricComparison, RowResult, RunInfo
+from harness.results.record import RunInfo
 from harness.results.scores import is_mean_of_users
+from harness.results.statistics import MetricComparison, RowResult
 from harness.sections import folded
 
 SIMPLE = frozenset({"random", "popularity", "itemmean"})

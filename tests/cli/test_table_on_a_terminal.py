@@ -20,7 +20,7 @@ from rich.cells import cell_len
 import harness
 from harness import plugins
 from harness.cli import main, screen
-from harness.results.record import CellName, FailedCell
+from harness.results.cells import CellName, FailedCell
 
 WIDTHS = (40, 80, 100, 120)
 ERROR = "33 of 33 estimates are not numbers; lower the learning rate or raise the regularisation"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from harness.errors import ResultsError
 from harness.metrics import Pairs, Rankings
-from harness.results.record import CellFacts
+from harness.results.cells import CellFacts
 from harness.results.store import ARRAYS, MAGIC, OPTIONAL, START, CellRecord, CellStore
 
 KEY = "ab" * 32

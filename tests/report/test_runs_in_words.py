@@ -11,7 +11,7 @@ from harness.errors import ComparisonError, ResultsError
 from harness.report import build_page, join, plots, write_index, write_page
 from harness.report.methods import command, describe_cells, to_yaml
 from harness.report.summary import headline, seconds_text, summarise
-from harness.results.record import CellName, FailedCell
+from harness.results.cells import CellName, FailedCell
 from harness.results.runs import Run
 
 from .conftest import changed

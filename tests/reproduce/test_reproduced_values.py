@@ -12,7 +12,7 @@ from harness import reproduce
 from harness.config.load import bundled
 from harness.errors import DownloadError
 from harness.reproduce import Band, NotRun, Quantity, compare, published, sources, trained_runs
-from harness.results.record import CellName, FailedCell
+from harness.results.cells import CellName, FailedCell
 
 SOURCES = ["vincent-2018", "rectools-docs", "singh-2025", "nicolas-2022", "bellei-2017"]
 NEED_RUNS = {"singh-2025", *sources()} - {*SOURCES[:2], *SOURCES[3:]}

@@ -16,6 +16,7 @@ from harness.config.experiment import Inference
 from harness.report import build_page, latex, plots
 from harness.report.summary import headline, summarise
 from harness.results import Run, read_run
+from harness.results.cells import CellResult, FailedCell
 from harness.results.display import (
     column_decimals,
     decimals,
@@ -25,7 +26,8 @@ from harness.results.display import (
 )
 from harness.results.inference import infer
 from harness.results.markdown import to_markdown
-from harness.results.record import AlgorithmMean, CellResult, FailedCell, MetricComparison, RunInfo
+from harness.results.record import RunInfo
+from harness.results.statistics import AlgorithmMean, MetricComparison
 
 ALGORITHMS = ["BaselineOnly", "ItemMean", "Random"]
 LABELS = ["ndcg@5", "ndcg@3", "rmse"]

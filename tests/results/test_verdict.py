@@ -6,9 +6,9 @@ import pytest
 
 import harness
 from harness.report import build_page
+from harness.results.cells import CellName, FailedCell
 from harness.results.display import display_table
 from harness.results.markdown import to_markdown
-from harness.results.record import CellName, FailedCell
 from harness.results.runs import Run
 from harness.results.verdict import LONGEST_SENTENCE, verdict_lines, verdicts
 

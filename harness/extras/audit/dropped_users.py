@@ -11,7 +11,8 @@ from harness import metrics
 from harness.extras.audit.search import Search, share
 from harness.lazy import pd
 from harness.metrics import Rankings
-from harness.results.record import CellResult, SplitInfo
+from harness.results.cells import CellResult
+from harness.results.record import SplitInfo
 
 
 def of_lists(search: Search, rows: pd.DataFrame, truth: pd.DataFrame, lists: Rankings) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from harness import metrics
 from harness.extras.audit.search import Search, per_list, share
 from harness.metrics import Metric, Rankings
-from harness.results.record import ConventionScores
+from harness.results.statistics import ConventionScores
 
 
 def of_lists(search: Search, lists: Rankings) -> None:

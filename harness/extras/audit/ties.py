@@ -11,7 +11,7 @@ from harness import evaluation, metrics
 from harness.errors import MetricError
 from harness.extras.audit.search import SHOWN, Search, share
 from harness.metrics import Rankings
-from harness.results.record import TieScores
+from harness.results.statistics import TieScores
 
 
 def of_lists(search: Search, lists: Rankings) -> None:
