@@ -62,7 +62,7 @@ def _libraries() -> Iterator[list[str]]:
 
 
 def _datasets() -> Iterator[list[str]]:
-    from harness import datasets
+    from harness import datasets, plugins
 
     yield ["dataset", "ratings", "users", "items", "scale", "here", "licence"]
     for source in datasets.available():
@@ -75,6 +75,9 @@ def _datasets() -> Iterator[list[str]]:
             "yes" if source.is_here() else "no",
             source.licence,
         ]
+    for plugin, reason in plugins.declared("datasets"):
+        if not plugin.is_builtin:
+            yield [plugin.name, "", "", "", "", "", reason or f"of {plugin.origin}"]
 
 
 def _metrics() -> Iterator[list[str]]:

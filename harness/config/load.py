@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shlex
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -503,8 +502,7 @@ def _plugin_faults(document: Document) -> Iterator[Fault]:
     """Import the files under `plugins`; let modules beside the config and here be found by name."""
     folder, files = document.folder or Path(), document.data.get("plugins")
     if code_named(document.data):
-        folders = dict.fromkeys(str(place.resolve()) for place in (folder, Path()))
-        sys.path += [place for place in folders if place not in sys.path]
+        plugins.search_in((folder, Path()))
     if not isinstance(files, list):
         files = [files] if isinstance(files, str) else []
     for position, name in enumerate(files):

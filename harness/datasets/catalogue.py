@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Literal
 
 from pydantic import (
@@ -190,5 +191,7 @@ def _catalogue() -> dict[str, DataSet]:
 
 CATALOGUE = _catalogue()
 """Every data set by name."""
+SOURCES = SimpleNamespace(**{name.replace("-", "_"): entry for name, entry in CATALOGUE.items()})
+"""The data sets as entry points name them."""
 ALIASES = {data_set.alias: data_set.name for data_set in CATALOGUE.values() if data_set.alias}
 """Other names of the same data sets."""

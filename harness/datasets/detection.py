@@ -15,9 +15,9 @@ from harness.datasets.columns import RATINGS
 from harness.datasets.loading import load
 from harness.datasets.own_files import find_file
 from harness.datasets.ratings import Ratings
-from harness.datasets.readers import kind_of
-from harness.datasets.readers.layout import TextFormat, header_and_columns
-from harness.datasets.readers.parquet import parquet_columns
+from harness.datasets.readers import column_names, is_text, kind_of_file
+from harness.datasets.readers.base import ReadOptions
+from harness.datasets.readers.layout import header_and_columns
 from harness.datasets.readers.text import read_sample, unmarked_encoding
 from harness.errors import DataError
 
@@ -52,13 +52,13 @@ class Detected:
 def first_lines(path: Path) -> tuple[list[str], list[list[str]]]:
     """Return the fields of the first line of a file, header or not, and its first rows as text.
 
-    There are at most `LINES` rows, the first line among them; none of a Parquet file.
+    There are at most `LINES` rows, the first line among them; none of a file that is no text.
     """
-    kind = kind_of(find_file(path, None))
-    if kind == "parquet":
-        return parquet_columns(path), []
+    kind = kind_of_file(find_file(path, None))
+    if kind is not None and not is_text(kind):
+        return column_names(path, kind, str(path)), []
     with path.open("rb") as file:
-        _, rows = read_sample(file, TextFormat(kind, encoding=_encoding(path)), str(path), LINES)
+        _, rows = read_sample(file, ReadOptions(kind, encoding=_encoding(path)), str(path), LINES)
     return rows[0], rows
 
 
@@ -98,8 +98,8 @@ def find_section(path: Path, columns: Mapping[str, str | int] | None = None) -> 
     `columns` gives a name, or a position from 1, for roles that cannot be found by usual names.
     """
     names, rows = first_lines(path)
-    text_format = TextFormat(header=None if rows else True, columns=columns or {})
-    header, positions = header_and_columns(names, text_format, str(path))
+    options = ReadOptions(header=None if rows else True, columns=columns or {})
+    header, positions = header_and_columns(names, options, str(path))
     written = {role: names[place] if header else place + 1 for role, place in positions.items()}
     section: Description = {"path": str(path), "columns": written}
     if rows:

@@ -16,9 +16,9 @@ from harness.datasets.catalogue import FeatureFile
 from harness.datasets.columns import Kind, Roles, find_columns
 from harness.datasets.conversion import SHOWN, Table, convert
 from harness.datasets.own_files import find_file
-from harness.datasets.readers import kind_of, read_file
-from harness.datasets.readers.layout import Layout, TextFormat
-from harness.datasets.readers.parquet import parquet_columns
+from harness.datasets.readers import column_names, is_text, kind_of_file, read_file
+from harness.datasets.readers.base import ReadOptions
+from harness.datasets.readers.layout import Layout
 from harness.datasets.readers.text import read_sample, read_text
 from harness.datasets.section import FeaturesSection, ItemsSection
 from harness.errors import DataError, counted
@@ -67,13 +67,13 @@ def add_published(ratings: Ratings, role: str, file: FeatureFile, data: bytes) -
     stream: io.BufferedReader = io.BufferedReader(io.BytesIO(data))
     columns = list(file.columns)
     if not columns:
-        _, (columns,) = read_sample(stream, TextFormat(separator=file.separator), file.member)
+        _, (columns,) = read_sample(stream, ReadOptions(separator=file.separator), file.member)
         stream.seek(0)
     layout = Layout(file.separator, file.header, len(columns), _places(columns), quotes=file.quotes)
-    text_format = TextFormat(
+    options = ReadOptions(
         encoding=file.encoding, roles=Roles(_kinds(columns, columns[0]), {}), layout=layout
     )
-    frame, _ = _aligned(ratings, role, read_text(stream, text_format, file.member))
+    frame, _ = _aligned(ratings, role, read_text(stream, options, file.member))
     if file.first_flag:
         flags = frame.loc[:, file.first_flag :] == "1"
         frame = frame.drop(columns=flags.columns)
@@ -134,16 +134,16 @@ def _read(section: FeaturesSection, base: Path | None) -> Table:
     """Read a file of one's own; its id column comes first."""
     where = section.path
     path = find_file(where, base)
-    kind = kind_of(path)
-    if kind == "parquet":
-        names = _distinct(parquet_columns(path), where)
-        text_format = TextFormat(columns=dict(zip(names, names, strict=True)))
+    kind = kind_of_file(path)
+    if kind is not None and not is_text(kind):
+        names = _distinct(column_names(path, kind, where), where)
+        options = ReadOptions(columns=dict(zip(names, names, strict=True)))
     else:
-        text_format = TextFormat(
+        options = ReadOptions(
             kind, section.separator, encoding=section.encoding, roles=Roles({}, {})
         )
         with path.open("rb") as file:
-            separator, (fields,) = read_sample(file, text_format, where)
+            separator, (fields,) = read_sample(file, options, where)
         if section.columns and len(section.columns) != len(fields):
             raise DataError(
                 f"{where}: {counted(len(fields), 'field')} separated by {separator!r}, but columns "
@@ -151,9 +151,9 @@ def _read(section: FeaturesSection, base: Path | None) -> Table:
             )
         names = _distinct(section.columns or fields, where)
         layout = Layout(separator, section.columns is None, len(names), _places(names))
-        text_format = TextFormat(encoding=section.encoding, layout=layout)
+        options = ReadOptions(encoding=section.encoding, layout=layout)
     chosen = _column(names, "id", section.id or 1, where)
-    table = read_file(path, replace(text_format, roles=Roles(_kinds(names, chosen), {})), where)
+    table = read_file(path, replace(options, roles=Roles(_kinds(names, chosen), {})), where)
     return replace(table, ids={chosen: table.ids[chosen], **table.ids})
 
 

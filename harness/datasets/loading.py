@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +14,11 @@ from harness.datasets.own_files import find_file
 from harness.datasets.ratings import Ratings, of_frame
 from harness.datasets.section import (
     OF_LOADED,
-    DatasetName,
     DatasetSection,
     FeaturesSection,
     Policies,
     SyntheticSection,
+    dataset_names,
 )
 from harness.errors import DataError, suggestion
 from harness.lazy import pd
@@ -140,6 +140,10 @@ def _load(
         from harness.datasets.synthetic import make_up  # imports Numba
 
         return make_up(section.synthetic or SyntheticSection())
+    if data_set is None and section.name is not None:
+        from harness.datasets.plugin import load_plugin
+
+        return load_under(load_plugin(section.name, base), section, base)
     if data_set is None:
         return _load_file(section, base, progress)
     from harness.datasets.named import load_named
@@ -150,12 +154,12 @@ def _load(
 def _load_file(section: DatasetSection, base: Path | None, progress: Progress | None) -> Ratings:
     """Load a file of one's own."""
     from harness.datasets.readers import read_file
-    from harness.datasets.readers.layout import TextFormat
+    from harness.datasets.readers.base import ReadOptions
 
     written = Path(str(section.path))
     path = find_file(written, base)
     columns = section.columns.model_dump(exclude_unset=True) if section.columns else {}
-    text_format = TextFormat(
+    options = ReadOptions(
         section.format,
         section.separator,
         section.header,
@@ -163,7 +167,7 @@ def _load_file(section: DatasetSection, base: Path | None, progress: Progress | 
         {role: column for role, column in columns.items() if column or role == "timestamp"},
         section.decimal,
     )
-    table = read_file(path, text_format, str(written), progress)
+    table = read_file(path, options, str(written), progress)
     return Ratings.from_table(table, path.stem, **section.policies)
 
 
@@ -179,7 +183,7 @@ def _section(source: object) -> DatasetSection:
             raise
         if Path(source).is_dir():
             raise DataError(f"{source}: a folder; give a file in it") from None
-        names = suggestion(source, get_args(DatasetName))
+        names = suggestion(source, dataset_names())
         raise DataError(f"dataset: no data set is called {source!r}; {names}") from None
 
 

@@ -16,7 +16,7 @@ from harness.datasets.download import fetch, find_local, inspect
 from harness.datasets.plays import read_plays, read_plays_as_pandas
 from harness.datasets.ratings import Ratings
 from harness.datasets.readers import read_file
-from harness.datasets.readers.layout import TextFormat
+from harness.datasets.readers.base import ReadOptions
 from harness.datasets.readers.text import read_text
 from harness.datasets.section import DatasetSection
 from harness.errors import DataError
@@ -41,7 +41,7 @@ def load_named(
         policies["scale"] = data_set.scale
     if data_set.kind == "bundled":
         path = Path(__file__).parent / "bundled/ratings.parquet"
-        table = read_file(path, TextFormat(), data_set.name)
+        table = read_file(path, ReadOptions(), data_set.name)
         return Ratings.from_table(table, data_set.name, data_set, **policies)
     notes: list[Note] = []
     with ExitStack() as held:
@@ -64,8 +64,8 @@ def load_named(
         elif data_set.content == "plays":
             table = read_plays(stream, where)
         else:
-            text_format = TextFormat(separator=data_set.separator, encoding="utf-8")
-            table = read_text(stream, text_format, where)
+            options = ReadOptions(separator=data_set.separator, encoding="utf-8")
+            table = read_text(stream, options, where)
         published = list(_features(data_set, path))
     ratings = Ratings.from_table(table, data_set.name, data_set, **policies)
     for role, described, data in published:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness.datasets.readers import ENDINGS
+from harness.datasets.readers import kind_of
 from harness.errors import DataError, suggestion
 from harness.files import placed
 
-_ENDINGS = (*ENDINGS, ".data", ".txt")
+_TEXTS = (".data", ".txt")
 _PACKED = (".zip", ".gz", ".bz2", ".xz", ".tar", ".zst")
 
 
 def is_ratings_file(name: str) -> bool:
     """Return whether a name ends as those of files of ratings do."""
-    return name.casefold().endswith(_ENDINGS)
+    return name.casefold().endswith(_TEXTS) or kind_of(name) is not None
 
 
 def find_file(path: str | Path, base: Path | None) -> Path:

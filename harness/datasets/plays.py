@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 from harness.datasets.cleaning import merge_pairs
 from harness.datasets.columns import Roles
 from harness.datasets.conversion import Coded, Table, convert
-from harness.datasets.readers.layout import Layout, TextFormat
+from harness.datasets.readers.base import ReadOptions
+from harness.datasets.readers.layout import Layout
 from harness.datasets.readers.text import read_text
 from harness.errors import DataError, reason_of
 from harness.notes import Note
 
-_PLAYS = TextFormat(
+_PLAYS = ReadOptions(
     encoding="utf-8",
     roles=Roles({"user": "text", "item": "text", "plays": "text"}, {}),
     layout=Layout("\t", False, 4, {"user": 0, "item": 2, "plays": 3}, quotes=False),

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Annotated, Literal, Self, TypedDict, get_args
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Literal, Self, TypedDict
 
 from pydantic import (
     AfterValidator,
     Field,
+    GetCoreSchemaHandler,
     GetJsonSchemaHandler,
     ValidationInfo,
     field_validator,
     model_validator,
 )
 from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
+from harness import plugins
 from harness.datasets.catalogue import ALIASES, CATALOGUE, DataSet, DuplicatePolicy
 from harness.datasets.own_files import is_ratings_file
-from harness.datasets.readers import kind_of
+from harness.datasets.readers import is_text, kind_of, label_of
 from harness.errors import counted
 from harness.sections import Section
 
@@ -33,12 +37,43 @@ class Policies(TypedDict, total=False):
     unreadable: str
 
 
-if TYPE_CHECKING:
-    DatasetName = str
-else:
-    DatasetName = Literal[tuple(sorted({*CATALOGUE, *ALIASES}))]
+def dataset_names() -> list[str]:
+    """Return every name of a data set, those of this package first."""
+    builtin = sorted({*plugins.builtin_names("datasets"), *ALIASES})
+    return [*builtin, *(name for name in plugins.names("datasets") if name not in builtin)]
 
 
+@dataclass(frozen=True)
+class _PluginName:
+    """Lets text be the name of a plug-in, which is not imported, or ``module:object``."""
+
+    kind: str
+    names: Callable[[], list[str]]
+
+    def __get_pydantic_core_schema__(
+        self, source: object, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        return core_schema.no_info_after_validator_function(self._checked, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        names = {"enum": self.names(), "type": "string"}
+        return {"anyOf": [names, {"pattern": ":", "type": "string"}]}
+
+    def _checked(self, name: str) -> str:
+        is_builtin = name in plugins.builtin_names(self.kind) or name in ALIASES
+        is_recorded = plugins.recorded(self.kind, name) is not None
+        if is_builtin or is_recorded or ":" in name or name in self.names():
+            return name
+        expected = ", ".join(map(repr, self.names()))
+        raise PydanticCustomError(
+            "literal_error", "Input should be {expected}", {"expected": expected}
+        )
+
+
+DatasetName = Annotated[str, _PluginName("datasets", dataset_names)]
+FormatName = Annotated[str, _PluginName("readers", lambda: plugins.names("readers"))]
 Column = str | Annotated[int, Field(ge=1)]
 Encoding = Literal["utf-8", "utf-16", "utf-16-le", "utf-16-be", "latin-1", "cp1252"]
 
@@ -108,9 +143,12 @@ class FeaturesSection(_File):
 
     @model_validator(mode="after")
     def _fits_the_file(self) -> Self:
-        if kind_of(self.path) == "parquet" and (self.columns or self.separator or self.encoding):
+        kind = kind_of(self.path)
+        is_table = kind is not None and not is_text(kind)
+        if is_table and (self.columns or self.separator or self.encoding):
             raise ValueError(
-                "a Parquet file needs no columns, separator or encoding; leave them out"
+                f"a {label_of(kind or '')} file needs no columns, separator or encoding; "
+                "leave them out"
             )
         return self
 
@@ -203,14 +241,16 @@ class DatasetSection(_File):
     short = "name"
 
     name: DatasetName | None = None
-    """A data set of the catalogue; `harness list datasets` shows them."""
+    """A data set; `harness list datasets` shows them. Or `module:function`, for the ratings that a
+    function of your own returns."""
 
     path: str | None = Field(default=None, min_length=1)
     """A file of ratings, relative to the config; beside `name`, a copy of that data set (its
     archive, its ratings file or the folder that holds either) to use in place of a download."""
 
-    format: Literal["csv", "tsv", "dat", "parquet"] | None = None
-    """Kind of file; by default from the ending of the path."""
+    format: FormatName | None = None
+    """Kind of file, the name of a reader; by default from the ending of the path, else from the
+    first bytes."""
 
     columns: ColumnsSection | None = None
     """Columns by role."""
@@ -266,9 +306,8 @@ class DatasetSection(_File):
         """Return a plain string as a name or, if it looks like one, as a path."""
         if not isinstance(value, str):
             return value
-        is_path = value not in get_args(DatasetName) and (
-            "/" in value or "\\" in value or is_ratings_file(value)
-        )
+        is_name = value in CATALOGUE or value in ALIASES
+        is_path = not is_name and ("/" in value or "\\" in value or is_ratings_file(value))
         return {"path" if is_path else "name": value}
 
     @field_validator("format", "columns", "separator", "header", "encoding", "decimal")
@@ -282,9 +321,10 @@ class DatasetSection(_File):
                 f"what {name} looks like is known; leave this out, "
                 "or leave out name to read a file of your own"
             )
-        parquet = (kind or kind_of(path or "")) == "parquet"
-        if parquet and info.field_name in ("separator", "header", "encoding", "decimal"):
-            raise ValueError("a Parquet file has none; leave this out")
+        kind = kind or kind_of(path or "")
+        texts = ("separator", "header", "encoding", "decimal")
+        if kind is not None and not is_text(kind) and info.field_name in texts:
+            raise ValueError(f"a {label_of(kind)} file has none; leave this out")
         if info.field_name == "separator" and any(mark in str(value) for mark in '"\r\n'):
             raise ValueError(f"{value!r} cannot separate fields; use one such as ',' or '::'")
         return value
@@ -309,16 +349,17 @@ class DatasetSection(_File):
             raise ValueError("the scale of synthetic ratings is a key of `synthetic`; put it there")
         if self.name is None and self.path is None and self.synthetic is None:
             raise ValueError("no data is named; give name (as ml-100k), path or synthetic")
-        if self.path is not None and self.data_set and self.data_set.kind != "archive":
+        is_copied = self.data_set is not None and self.data_set.kind == "archive"
+        if self.path is not None and self.name is not None and not is_copied:
             raise ValueError(f"{self.name} is not read from a path; leave out name or path")
         return self
 
     @property
     def data_set(self) -> DataSet | None:
-        """The data set of the catalogue; None for a file of one's own."""
+        """The data set of the catalogue; None for a file and for a function of one's own."""
         if self.synthetic is not None:
             return CATALOGUE["synthetic"]
-        return None if self.name is None else CATALOGUE[ALIASES.get(self.name, self.name)]
+        return CATALOGUE.get(ALIASES.get(self.name or "", self.name or ""))
 
     @property
     def policies(self) -> Policies:

@@ -8,12 +8,19 @@ from typing import Any
 from harness import plugins
 from harness.algorithms import registry
 from harness.config.experiment import Experiment
+from harness.datasets.readers import kind_of
 from harness.metrics import parse_many
 from harness.results.record import PluginUsed
 
 
 def plugins_used(experiment: Experiment) -> Iterator[PluginUsed]:
     """Yield each plug-in that is not this package's own, with what readers of the run need."""
+    for section in experiment.dataset:
+        if section.name is not None and section.data_set is None:
+            yield from _used("datasets", section.name, {})
+        reader = section.format or kind_of(section.path or "")
+        if reader is not None:
+            yield from _used("readers", reader, {})
     for row in {row.name: row for row in experiment.algorithms}.values():
         if "/" not in row.name:
             yield from _used("algorithms", registry.canonical(row.name), {})

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from harness.datasets.columns import RATINGS, Kind, Roles
-from harness.datasets.readers import ENDINGS
-from harness.datasets.readers.layout import TextFormat
+from harness.datasets.readers import kind_of
+from harness.datasets.readers.base import ReadOptions
 from harness.errors import MetricError
 from harness.lazy import pd
 from harness.metrics import Exposure, Pairs, Rankings
@@ -165,15 +165,15 @@ def read_table(
 
     place = find_file(path, None)
     ending = place.suffix.casefold()
-    if ending not in TREC and ENDINGS.get(ending) in (None, "dat"):
+    if ending not in TREC and kind_of(place) in (None, "dat"):
         raise MetricError(
             f"{path}: unknown kind of file {ending!r}; use .csv, .tsv or .parquet with a header, "
             "or .run and .qrels for TREC files"
         )
-    layout = TextFormat(header=True)
+    layout = ReadOptions(header=True)
     if ending in TREC:
         columns = TREC_COLUMNS[form]
-        layout = TextFormat("dat", "whitespace", header=False, columns=columns, form=form)
+        layout = ReadOptions("dat", "whitespace", header=False, columns=columns, form=form)
         required, optional = tuple(columns), ()
     kinds = {role: KINDS[role] for role in (*required, *optional)}
     roles = Roles(kinds, NAMES, frozenset(optional) - frozenset(required), strict=True)

@@ -16,7 +16,7 @@ from pydantic import Field, model_validator
 from harness.datasets import Ratings
 from harness.datasets.columns import RATINGS, Kind, Roles
 from harness.datasets.own_files import find_file
-from harness.datasets.readers.layout import TextFormat
+from harness.datasets.readers.base import ReadOptions
 from harness.errors import SplitError, reason_of
 from harness.files import placed, report_os_error, write_output
 from harness.lazy import pa, pd, pq
@@ -200,7 +200,7 @@ def _read(
     kind: Kind = "number" if role == "rating" else "id"
     roles = Roles({"user": "id", "item": "id", role: kind}, RATINGS.usual | {"fold": ()})
     # The hint of a decimal comma is for those who can name it.
-    table = read_file(find_file(path, base), TextFormat(decimal="", roles=roles, **layout), path)
+    table = read_file(find_file(path, base), ReadOptions(decimal="", roles=roles, **layout), path)
     refuse_faults(table)
     users, items = table.ids["user"], table.ids["item"]
     user = pd.Index(ratings.user_ids).get_indexer(pd.Index(users.ids))[users.codes]

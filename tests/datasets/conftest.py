@@ -18,6 +18,8 @@ from harness import datasets
 from harness.datasets import download
 from harness.datasets.catalogue import CATALOGUE
 
+from ..test_plugins import site  # noqa: F401 - a fixture
+
 
 def zipped(members, method=zipfile.ZIP_STORED):
     """Return a zip archive with these members."""

@@ -1,50 +1,172 @@
-"""Readers of files, one format a module, and what chooses among them."""
+"""Readers of files, one format a module, and what chooses among them.
+
+The readers of this package and of others are plug-ins of the group ``harness.readers``. Those of
+others are imported for a file that no ending of this package's own readers fits.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from harness import plugins
+from harness.errors import DataError, HarnessError, PluginError, reason_of
 
 if TYPE_CHECKING:
     from harness.datasets.archives import Progress
     from harness.datasets.conversion import Table
-    from harness.datasets.readers.layout import TextFormat
+    from harness.datasets.readers.base import ReadOptions
 
-ENDINGS = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".inter": "tsv",
-    ".dat": "dat",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-}
-"""Kind of file by its ending."""
+HEAD = 4096
+"""Bytes of a file by which readers recognise it."""
+
+
+def reader_named(name: str) -> Any:
+    """Return the reader of a name, or raise a DataError."""
+    try:
+        plugin = plugins.find("readers", name)
+        declared: Any = plugin.load()
+    except PluginError as error:
+        raise DataError(str(error)) from error.__cause__
+    try:
+        reader = declared() if isinstance(declared, type) else declared
+    except Exception as error:
+        raise _failure(name, f"its class cannot be called ({_said(error)})") from error
+    if not callable(getattr(reader, "read", None)):
+        raise _failure(name, "it has no method `read`")
+    return reader
+
+
+@cache
+def builtin_endings() -> dict[str, str]:
+    """Return the name of this package's own reader by each ending of a file."""
+    names = plugins.builtin_names("readers")
+    return {ending: name for name in names for ending in reader_named(name).endings}
 
 
 def kind_of(path: Path | str) -> str | None:
-    """Return the kind of a file by its ending, or None."""
-    return ENDINGS.get(Path(path).suffix.casefold())
+    """Return the name of the reader of a file by its ending, or None.
+
+    Examples
+    --------
+    >>> kind_of("a/ratings.CSV"), kind_of("u.data")
+    ('csv', None)
+    """
+    ending = Path(path).suffix.casefold()
+    if not ending or ending in builtin_endings():
+        return builtin_endings().get(ending)
+    return next((name for name, reader in _foreign() if ending in _endings(reader)), None)
+
+
+def kind_of_content(path: Path) -> str | None:
+    """Return the name of the reader that recognises a file by its first bytes, or None."""
+    with path.open("rb") as file:
+        head = file.read(HEAD)
+    builtin = ((name, reader_named(name)) for name in plugins.builtin_names("readers"))
+    for name, reader in (*builtin, *_foreign()):
+        recognises = getattr(reader, "recognises", None)
+        try:
+            if recognises is not None and recognises(head):
+                return name
+        except Exception as error:
+            raise _failure(name, f"`recognises` failed ({_said(error)})") from error
+    return None
+
+
+def kind_of_file(path: Path) -> str | None:
+    """Return the name of the reader of a file by its ending or its first bytes; None for text."""
+    return kind_of(path) or kind_of_content(path)
+
+
+def is_text(kind: str) -> bool:
+    """Return whether a config may say separator, header, encoding and decimal mark of a format.
+
+    Those of other packages are not text, so that their code is not imported.
+    """
+    return kind in plugins.builtin_names("readers") and bool(reader_named(kind).is_text)
+
+
+def label_of(kind: str) -> str:
+    """Return what messages call a file of a format."""
+    is_builtin = kind in plugins.builtin_names("readers")
+    return (is_builtin and reader_named(kind).label) or repr(kind)
 
 
 def read_file(
-    path: Path, text_format: TextFormat, where: str, progress: Progress | None = None
+    path: Path, options: ReadOptions, where: str, progress: Progress | None = None
 ) -> Table:
-    """Read a file; its ending gives the kind unless `text_format` does; `where` is for messages."""
-    kind = text_format.kind or kind_of(path)
-    if kind == "parquet":
-        from harness.datasets.readers.parquet import read_parquet
+    """Read a file with the reader that `options` name, or its ending, or its first bytes.
 
-        return read_parquet(path, text_format, where)
-    from harness.datasets.archives import Watched
-    from harness.datasets.readers.text import read_text
-    from harness.errors import DataError
+    A file that none of these fits is read as text. `where` is for messages.
+    """
+    from harness.datasets.conversion import Table
+    from harness.datasets.readers.base import names_of, to_table
+    from harness.datasets.readers.delimited import Delimited
     from harness.files import report_os_error
 
-    with (
-        report_os_error(where, "cannot be read", "check the path", DataError),
-        path.open("rb") as file,
-    ):
-        stream = Watched(file, progress, path.stat().st_size).buffered()
-        return read_text(stream, replace(text_format, kind=kind), where)
+    kind = options.kind or kind_of(path)
+    if kind is None:
+        with report_os_error(where, "cannot be read", "check the path", DataError):
+            kind = kind_of_content(path)
+    reader = Delimited() if kind is None else reader_named(kind)
+    try:
+        columns: Any = reader.read(path, replace(options, where=where, progress=progress))
+    except HarnessError:
+        raise
+    except Exception as error:
+        if kind is None or plugins.find("readers", kind).is_builtin:
+            raise
+        raise DataError(f"{where}: {_failure(kind, _said(error))}") from error
+    if isinstance(columns, Table):
+        return columns
+    names = names_of(columns, f"{where}: {_origin(kind or '')}")
+
+    if isinstance(columns, Mapping):
+        columns_by_position = [*columns.values()].__getitem__
+    elif hasattr(columns, "column_names"):
+        columns_by_position = columns.column
+    else:
+        columns_by_position = lambda position: columns.iloc[:, position]  # noqa: E731
+    return to_table(
+        names,
+        lambda positions: [columns_by_position(position) for position in positions],
+        replace(options, where=where),
+    )
+
+
+def column_names(path: Path, kind: str, where: str) -> list[str]:
+    """Return the names of the columns of a file."""
+    from harness.datasets.readers.base import Reader, ReadOptions, names_of
+
+    reader = reader_named(kind)
+    if isinstance(reader, Reader):
+        return reader.names(path, where)
+    return names_of(reader.read(path, ReadOptions(where=where)), where)
+
+
+def _foreign() -> list[tuple[str, Any]]:
+    """Return the readers of other packages that can be used, with their names."""
+    usable = (plugin for plugin, reason in plugins.declared("readers") if not reason)
+    names = (p.name for p in usable if not p.is_builtin and not plugins.problem(p))
+    return [(name, reader_named(name)) for name in names]
+
+
+def _endings(reader: Any) -> tuple[str, ...]:
+    endings = getattr(reader, "endings", ())
+    return (endings,) if isinstance(endings, str) else tuple(endings)
+
+
+def _said(error: BaseException) -> str:
+    return f"{type(error).__name__}: {reason_of(error)}"
+
+
+def _origin(name: str) -> str:
+    plugin = plugins.find("readers", name)
+    return f"readers: {name!r}" + (f" of {plugin.origin}" if plugin.version else "")
+
+
+def _failure(name: str, fault: str) -> DataError:
+    return DataError(f"{_origin(name)}: {fault}; its author has to mend it, or name another format")

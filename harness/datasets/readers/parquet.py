@@ -1,57 +1,60 @@
-"""Read a Parquet file into converted columns."""
+"""The reader of Parquet."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import psutil
-import pyarrow as pa
-import pyarrow.parquet as pq
-
-from harness.datasets.columns import find_columns
-from harness.datasets.conversion import Table, convert
-from harness.datasets.readers.layout import NO_ROWS, TextFormat
+from harness.datasets.readers.base import Reader, ReadOptions, to_table
 from harness.errors import DataError, reason_of
+from harness.lazy import pa, pq, psutil
+
+if TYPE_CHECKING:
+    from harness.datasets.conversion import Table
 
 BYTES_A_ROW = 64
 """Memory of a row while it is read: codes, rating, time, and as much again on the way."""
 
 
-def parquet_columns(path: Path) -> list[str]:
-    """Return the names of the columns of a Parquet file."""
-    with _open_parquet(path, str(path)) as file:
-        return list(file.schema_arrow.names)
+class Parquet(Reader):
+    """Columns of Apache Parquet, of which only those that are needed are read."""
+
+    endings = (".parquet", ".pq")
+    label = "Parquet"
+
+    def recognises(self, head: bytes) -> bool:
+        """Return whether a file begins as a Parquet file does."""
+        return head.startswith(b"PAR1")
+
+    def read(self, path: Path, options: ReadOptions) -> Table:
+        """Read the columns that are needed."""
+        where = options.where
+        with _opened(path, where) as file:
+            names = file.schema_arrow.names
+
+            def columns_at(positions: list[int]) -> list[object]:
+                check_room(file.metadata.num_rows, where)
+                table = file.read(columns=[names[position] for position in positions])
+                return [table.column(names[position]) for position in positions]
+
+            return to_table(names, columns_at, options)
+
+    def names(self, path: Path, where: str) -> list[str]:
+        """Return the names of the columns."""
+        with _opened(path, where) as file:
+            return list(file.schema_arrow.names)
 
 
 @contextmanager
-def _open_parquet(path: Path, where: str) -> Iterator[pq.ParquetFile]:
+def _opened(path: Path, where: str) -> Iterator[pq.ParquetFile]:
     try:
         with pq.ParquetFile(path) as file:  # `read_table` would import much that nothing needs
             yield file
     except (pa.ArrowException, OSError, ValueError, TypeError) as error:
         reason = reason_of(error)
         raise DataError(f"{where}: not a Parquet file that can be read ({reason})") from None
-
-
-def read_parquet(path: Path, text_format: TextFormat, where: str) -> Table:
-    """Read the columns of a Parquet file; `where` is for messages."""
-    with _open_parquet(path, where) as file:
-        names = file.schema_arrow.names
-        positions = find_columns(names, text_format.columns, where, text_format.roles)
-        column_names = {role: names[position] for role, position in positions.items()}
-        for name in column_names.values():
-            if names.count(name) > 1:
-                raise DataError(
-                    f"{where}: {names.count(name)} columns are called {name!r}; rename one"
-                )
-        check_room(file.metadata.num_rows, where)
-        table = file.read(columns=list(column_names.values()))
-    if not len(table):
-        raise DataError(f"{where}: {NO_ROWS}")
-    columns = {role: table.column(name) for role, name in column_names.items()}
-    return convert(columns, text_format.roles.kinds, where)
 
 
 def check_room(n_rows: int, where: str) -> None:

@@ -22,11 +22,10 @@ import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
 from harness.datasets.conversion import SHOWN, Flaw, Table, convert
+from harness.datasets.readers.base import NO_ROWS, ReadOptions
 from harness.datasets.readers.layout import (
     LONGEST_LINE,
-    NO_ROWS,
     Layout,
-    TextFormat,
     lay_out,
     legible,
     separator_of,
@@ -53,32 +52,32 @@ _NOT_CLOSED = (
 )
 
 
-def read_text(stream: io.BufferedReader, text_format: TextFormat, where: str) -> Table:
+def read_text(stream: io.BufferedReader, options: ReadOptions, where: str) -> Table:
     """Read the columns of a delimited text; every row is counted, every fault has its line.
 
     Faults of single rows are in the table. Raised with file and line are: no rows, a missing
     column, an encoding that does not fit, a line that never ends.
     """
-    blocks = _blocks(stream, text_format, where)
+    blocks = _blocks(stream, options, where)
     line, first, body = _first_line(blocks, where)
-    layout = text_format.layout or lay_out(first, text_format, f"{where}:{line}")
+    layout = options.layout or lay_out(first, options, f"{where}:{line}")
     if layout.header:
         line, body = line + 1, body.partition("\n")[2]
-    rows = _Rows(layout, text_format, line)
+    rows = _Rows(layout, options, line)
     for block in chain([body], blocks):
         if not rows.add_block(block):
             rows.add_records(block, blocks)
             if len(rows.faults[""]) > MOST_FAULTS:
                 break
-    return rows.table(where, text_format.decimal)
+    return rows.table(where, options.decimal)
 
 
 def read_sample(
-    stream: io.BufferedReader, text_format: TextFormat, where: str, n_rows: int = 1
+    stream: io.BufferedReader, options: ReadOptions, where: str, n_rows: int = 1
 ) -> tuple[str, list[list[str]]]:
     """Return the separator of a text and the fields of its first lines, the header among them."""
-    _, first, body = _first_line(_blocks(stream, text_format, where), where)
-    separator = text_format.separator or separator_of(first, text_format)
+    _, first, body = _first_line(_blocks(stream, options, where), where)
+    separator = options.separator or separator_of(first, options)
     rows = (split_line(line, separator) for line in body[: 4 * LONGEST_LINE].split("\n") if line)
     return separator, [[legible(name.strip()) for name in row] for row in islice(rows, n_rows)]
 
@@ -95,14 +94,14 @@ def unmarked_encoding(start: bytes) -> str | None:
     return {"x0x0": "utf-16-le", "0x0x": "utf-16-be"}.get(zeros)
 
 
-def _blocks(stream: io.BufferedReader, text_format: TextFormat, where: str) -> Iterator[str]:
+def _blocks(stream: io.BufferedReader, options: ReadOptions, where: str) -> Iterator[str]:
     r"""Yield a text in blocks of whole lines, which end with ``\n``; stray bytes as surrogates."""
-    start, encoding = stream.peek(4)[:4], text_format.encoding
+    start, encoding = stream.peek(4)[:4], options.encoding
     if encoding is None and start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         encoding = "utf-16"
     elif encoding in (None, "utf-8", "utf-16") and (unmarked := unmarked_encoding(start)):
         raise DataError(
-            f"{where}: UTF-16 without a byte order mark, it seems; {text_format.advice(unmarked)}"
+            f"{where}: UTF-16 without a byte order mark, it seems; {options.advice(unmarked)}"
         )
     encoding = encoding or "utf-8"
     errors = "surrogateescape" if encoding == "utf-8" else "strict"
@@ -120,7 +119,7 @@ def _blocks(stream: io.BufferedReader, text_format: TextFormat, where: str) -> I
             yield block.removeprefix(mark)
             mark = ""
     except UnicodeError as error:
-        raise DataError(f"{where}: not {encoding} ({error}); {text_format.advice()}") from None
+        raise DataError(f"{where}: not {encoding} ({error}); {options.advice()}") from None
     finally:
         if not stream.closed:
             text.detach()  # the stream is closed by its owner
@@ -146,9 +145,9 @@ def _first_line(blocks: Iterator[str], where: str) -> tuple[int, str, str]:
 class _Rows:
     """The rows of a text as they are read: columns of text, lines, and what is wrong with some."""
 
-    def __init__(self, layout: Layout, text_format: TextFormat, line: int) -> None:
-        self.layout, self.kinds, self.line = layout, text_format.roles.kinds, line
-        self.advice = text_format.advice()
+    def __init__(self, layout: Layout, options: ReadOptions, line: int) -> None:
+        self.layout, self.kinds, self.line = layout, options.roles.kinds, line
+        self.advice = options.advice()
         self.n_rows = 0
         self.chunks: dict[str, list[pa.Array]] = {role: [] for role in layout.columns}
         self.lines: list[tuple[int, Sequence[int]]] = []  # from the row on, the line of each

@@ -1,0 +1,168 @@
+"""What a reader of a format is, and what it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from harness.datasets.columns import RATINGS, Roles, find_columns
+from harness.errors import DataError
+
+if TYPE_CHECKING:
+    from harness.datasets.archives import Progress
+    from harness.datasets.conversion import Table
+    from harness.datasets.readers.layout import Layout
+
+NO_ROWS = "no rows of data; give a file that has some"
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """What is known of a file before it is opened, and what is read of it; None is found out.
+
+    Parameters
+    ----------
+    kind : str or None
+        The name of a reader.
+    separator, header, encoding, decimal, form, layout
+        Of texts. `form` names the fields that a line must have, where they are fixed; a `layout`
+        takes the place of all but `encoding`, `decimal` and `roles`.
+    columns : dict
+        As in `harness.datasets.columns.find_columns`.
+    roles : Roles
+        The columns that are read, by default those of ratings.
+    where : str
+        The file, as messages call it.
+    progress : callable, optional
+        Called as ``progress(done, total)`` in bytes.
+    """
+
+    kind: str | None = None
+    separator: str | None = None
+    header: bool | None = None
+    encoding: str | None = None
+    columns: Mapping[str, str | int | None] = field(default_factory=dict)
+    decimal: str = "."
+    roles: Roles = RATINGS
+    form: str = ""
+    layout: Layout | None = None
+    where: str = ""
+    progress: Progress | None = None
+
+    def advice(self, encoding: str = "latin-1") -> str:
+        """Return what to do about another encoding; of ratings and features a config names it."""
+        is_named = self.roles is RATINGS or not self.roles.usual
+        name = f", or name its encoding, as encoding: {encoding}"
+        return "save the file as UTF-8" + name * is_named
+
+
+class Reader:
+    r"""A format of files: how its files are recognised and read.
+
+    The readers of this package are of this class. One of another package is declared as an entry
+    point of the group ``harness.readers``, and may be of any class with these members: `endings`,
+    `read` and, for files without a known ending, `recognises`. Its name is that of the entry point:
+    `format` of a config.
+
+    Attributes
+    ----------
+    endings : tuple of str
+        Endings of file names in small letters, as ``(".jsonl",)``.
+    is_text : bool
+        Whether a config may say separator, header, encoding and decimal mark.
+
+    Examples
+    --------
+    A format with a pair and its rating a line, as ``ann>book=4``:
+
+    >>> class Arrows(Reader):
+    ...     endings = (".arrows",)
+    ...
+    ...     def read(self, path, options):
+    ...         lines = path.read_text(encoding="utf-8").replace("=", ">").split()
+    ...         users, items, ratings = zip(*(line.split(">") for line in lines))
+    ...         return {"user": users, "item": items, "rating": ratings}
+    >>> path = getfixture("tmp_path") / "mine.arrows"
+    >>> _ = path.write_text("ann>book=4\nbob>book=2\n")
+    >>> Arrows().read(path, ReadOptions())["rating"]
+    ('4', '2')
+    """
+
+    endings: ClassVar[tuple[str, ...]] = ()
+    is_text: ClassVar[bool] = False
+    label: ClassVar[str] = ""
+    """What messages call a file of the format, as ``Parquet``."""
+
+    def recognises(self, head: bytes) -> bool:
+        """Return whether a file that begins with these bytes, at most 4,096, is of the format."""
+        return False
+
+    def read(self, path: Path, options: ReadOptions) -> Table | object:
+        """Read a file.
+
+        Parameters
+        ----------
+        path : Path
+        options : ReadOptions
+            May be ignored where the result has all columns.
+
+        Returns
+        -------
+        DataFrame, pyarrow.Table, or dict of str to array_like of shape (n,)
+            Columns by name. Readers that know the line of a fault return a
+            `harness.datasets.conversion.Table`.
+
+        Raises
+        ------
+        DataError
+            If the file cannot be read; an exception of any other class becomes one that names the
+            reader and its package.
+        """
+        raise NotImplementedError
+
+    def names(self, path: Path, where: str) -> list[str]:
+        """Return the names of the columns of a file, by default by reading all of it."""
+        return names_of(self.read(path, ReadOptions(where=where)), where)
+
+
+def names_of(columns: object, where: str) -> list[str]:
+    """Return the names of columns in any of the shapes that a reader may return."""
+    names = getattr(columns, "column_names", None)  # of an Arrow table
+    if names is None:
+        names = getattr(columns, "columns", columns if isinstance(columns, Mapping) else None)
+    if names is None:
+        raise DataError(
+            f"{where}: the reader returned a {type(columns).__name__}; its author has to return a "
+            "DataFrame, an Arrow table or a dict of columns"
+        )
+    return [str(name) for name in names]
+
+
+def to_table(
+    names: Sequence[str], columns_at: Callable[[list[int]], list[object]], options: ReadOptions
+) -> Table:
+    """Return the columns that `options` ask for as a table.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of all columns.
+    columns_at : callable
+        Called once, with the positions of the columns to read.
+    options : ReadOptions
+    """
+    from harness.datasets.conversion import convert
+
+    where, roles = options.where, options.roles
+    positions = find_columns(names, options.columns, where, roles)
+    for position in positions.values():
+        if (n_alike := names.count(names[position])) > 1:
+            raise DataError(
+                f"{where}: {n_alike} columns are called {names[position]!r}; rename one"
+            )
+    columns = dict(zip(positions, columns_at([*positions.values()]), strict=True))
+    if not all(len(column) for column in columns.values()):  # type: ignore[arg-type]
+        raise DataError(f"{where}: {NO_ROWS}")
+    return convert(columns, roles.kinds, where, decimal=options.decimal)
