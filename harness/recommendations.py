@@ -108,8 +108,8 @@ def estimate(model: surprise.AlgoBase, pairs: Iterable[Any] | pd.DataFrame) -> F
     >>> harness.estimate(model, [("1", "31"), ("1", "no such film")]).round(4)
     array([2.7065, 2.9096])
     """
-    known = _in_columns(model)
-    trainset = known.trainset
+    fitted = _in_columns(model)
+    trainset = fitted.trainset
     users, items = _two_columns(pairs)
     ids, inner = (trainset._raw2inner_id_users, trainset._raw2inner_id_items), []
     for side, asked, of_side in zip(("users", "items"), (users, items), ids, strict=True):
@@ -122,16 +122,16 @@ def estimate(model: surprise.AlgoBase, pairs: Iterable[Any] | pd.DataFrame) -> F
             )
     if isinstance(model, surprise.NormalPredictor):  # a draw for each pair, in their order
         inner[0][:] = -1
-    found = np.empty(len(users))
+    estimates = np.empty(len(users))
     both = (inner[0] >= 0) & (inner[1] >= 0)
     codes = (trainset.user_codes[inner[0][both]], trainset.item_codes[inner[1][both]])
-    estimates = models.estimate(known, *codes, clip=False)[0]
-    models.check_and_clip(known, estimates, clip=True)
-    found[both] = estimates
-    with models.drawing_from(models.own_generator(known)):
+    of_both = models.estimate(fitted, *codes, clip=False)[0]
+    models.check_and_clip(fitted, of_both, clip=True)
+    estimates[both] = of_both
+    with models.drawing_from(models.own_generator(fitted)):
         for row in np.flatnonzero(~both).tolist():
-            found[row] = known.predict(users[row], items[row]).est
-    return found
+            estimates[row] = fitted.predict(users[row], items[row]).est
+    return estimates
 
 
 @checked(AlgorithmError)
@@ -236,10 +236,10 @@ def recommend_in_blocks(
         raise AlgorithmError(
             f"least: {least:.16g}, which no estimate reaches; give {most:.16g} or less"
         )
-    wanted = trainset.raw_users(trainset.user_codes) if users is None else list(users)
-    inner = _inner_users(trainset, wanted)
+    raw_users = trainset.raw_users(trainset.user_codes) if users is None else list(users)
+    inner = _inner_users(trainset, raw_users)
     item_ids = as_ids(trainset.raw_items(trainset.item_codes)).astype(object)
-    keys = tie_keys([str(user) for user in wanted]), tie_keys(item_ids)
+    keys = tie_keys([str(user) for user in raw_users]), tie_keys(item_ids)
     offsets, rated, _ = trainset.by_user
     yield _lists([], [], [])
     for start, stop, estimates in models.catalogue(model, trainset.user_codes[inner], clip=False):
@@ -254,7 +254,7 @@ def recommend_in_blocks(
         rows, places = np.nonzero(top >= 0)
         columns = top[rows, places]
         yield _lists(
-            [wanted[start + row] for row in rows.tolist()],
+            [raw_users[start + row] for row in rows.tolist()],
             item_ids[columns],
             estimates[rows, columns],
             places + 1,
@@ -307,14 +307,14 @@ def fold_in(
     >>> float(harness.fold_in(model, {"31": 5.0}).predict("new user", "1029").est)
     3.8...
     """
-    known = _in_columns(model)
+    fitted = _in_columns(model)
     entry = registry.entry_of(type(model))
-    if entry is None or not entry.may_score(known):
+    if entry is None or not entry.may_score(fitted):
         raise AlgorithmError(f"{type(model).__name__}: a class of your own cannot take new users")
-    trainset = _of_new_users(known.trainset, _checked_ratings(known.trainset, ratings))
-    folded = copy.copy(known)
+    trainset = _of_new_users(fitted.trainset, _checked_ratings(fitted.trainset, ratings))
+    folded = copy.copy(fitted)
     folded.trainset = trainset
-    vars(folded).update(entry.fold_in(known, trainset))
+    vars(folded).update(entry.fold_in(fitted, trainset))
     return folded
 
 
@@ -327,9 +327,9 @@ def _in_columns(model: surprise.AlgoBase) -> surprise.AlgoBase:
         return model
     if trainset not in _IN_COLUMNS:
         _IN_COLUMNS[trainset] = ColumnTrainset.from_surprise(trainset)
-    known = copy.copy(model)
-    known.trainset = _IN_COLUMNS[trainset]
-    return known
+    in_columns = copy.copy(model)
+    in_columns.trainset = _IN_COLUMNS[trainset]
+    return in_columns
 
 
 def _two_columns(pairs: Iterable[Any] | pd.DataFrame) -> tuple[list[Any], list[Any]]:
@@ -345,15 +345,15 @@ def _two_columns(pairs: Iterable[Any] | pd.DataFrame) -> tuple[list[Any], list[A
     return [row[0] for row in rows], [row[1] for row in rows]
 
 
-def _inner_users(trainset: ColumnTrainset, wanted: list[object]) -> NDArray[np.int64]:
+def _inner_users(trainset: ColumnTrainset, raw_users: list[object]) -> NDArray[np.int64]:
     trained = trainset._raw2inner_id_users
-    inner = _inner_ids("users", wanted, trained)
+    inner = _inner_ids("users", raw_users, trained)
     if (inner < 0).any():
         unknown = [
-            repr(user) for user, code in zip(wanted, inner.tolist(), strict=True) if code < 0
+            repr(user) for user, code in zip(raw_users, inner.tolist(), strict=True) if code < 0
         ]
         raise AlgorithmError(
-            f"users: {len(unknown)} of {len(wanted)} are not in the training set "
+            f"users: {len(unknown)} of {len(raw_users)} are not in the training set "
             f"({listed(unknown, 5)}); its ids are like {next(iter(trained), None)!r}; give their "
             "ratings to recommend for new users"
         )

@@ -84,7 +84,7 @@ def fit(
         model.fit(columns)
         return "surprise"
     surprise.AlgoBase.fit(model, columns)
-    how = base.FitOptions(progress or (lambda done, total: None), as_surprise)
+    how = base.FitOptions(progress or (lambda step, n_steps: None), as_surprise)
     entry.fit(model, columns, how)
     return "accelerated"
 
@@ -190,8 +190,8 @@ def check_and_clip(model: surprise.AlgoBase, estimates: Floats, clip: bool) -> N
         why = f", perhaps from a {numerical_faults.BY_ZERO}"
         if hasattr(model, "n_epochs") or getattr(model, "bsl_options", {}).get("method") == "sgd":
             why = numerical_faults.DIVERGED
-        found = f"{n_bad:,} of {estimates.size:,} estimates are not numbers{why}"
-        raise AlgorithmError(f"{type(model).__name__}: {found}")
+        problem = f"{n_bad:,} of {estimates.size:,} estimates are not numbers{why}"
+        raise AlgorithmError(f"{type(model).__name__}: {problem}")
 
 
 def _clip(model: surprise.AlgoBase, estimates: Floats, clip: bool) -> int:
@@ -317,17 +317,17 @@ def own_generator(model: surprise.AlgoBase) -> np.random.RandomState | None:
 
 
 @contextmanager
-def drawing_from(own: np.random.RandomState | None) -> Iterator[None]:
+def drawing_from(generator: np.random.RandomState | None) -> Iterator[None]:
     """Let what draws from NumPy's global generator draw from another, if there is one."""
-    if own is None:
+    if generator is None:
         yield
         return
     before = np.random.get_state()  # noqa: NPY002
-    np.random.set_state(own.get_state())  # noqa: NPY002
+    np.random.set_state(generator.get_state())  # noqa: NPY002
     try:
         yield
     finally:
-        own.set_state(np.random.get_state())  # noqa: NPY002
+        generator.set_state(np.random.get_state())  # noqa: NPY002
         np.random.set_state(before)  # noqa: NPY002
 
 
