@@ -55,6 +55,8 @@ if TYPE_CHECKING:
     from harness.algorithms.arrays import TrainingData
     from harness.algorithms.model_files import load_model, save_model
     from harness.analyses.base import Analysis
+    from harness.comparison.across import across
+    from harness.comparison.best import best
     from harness.datasets import Ratings, load
     from harness.experiment.describe import describe
     from harness.experiment.run import fit_row, run
@@ -70,8 +72,6 @@ if TYPE_CHECKING:
     from harness.rankings import ndcg
     from harness.recommendations import estimate, fit, fold_in, recommend, recommend_in_blocks
     from harness.results import Run, read_run
-    from harness.results.across import across
-    from harness.results.best import best
     from harness.splits.plugin import Split
 
 _HOMES = {
@@ -93,9 +93,9 @@ _HOMES = {
     "harness.rankings": ("ndcg",),
     "harness.recommendations": ("estimate", "fit", "fold_in", "recommend", "recommend_in_blocks"),
     "harness.results": ("Run", "read_run"),
-    "harness.results.across": ("across",),
+    "harness.comparison.across": ("across",),
     "harness.extras.audit": ("audit",),
-    "harness.results.best": ("best",),
+    "harness.comparison.best": ("best",),
 }
 
 

@@ -32,9 +32,9 @@ from timing import threads
 
 import harness
 from harness import statistics
+from harness.comparison.inference import infer
 from harness.execution.events import Stage
 from harness.results import read_run
-from harness.results.inference import infer
 from harness.statistics import MANY_USERS
 from harness.statistics.expansion import Moments
 

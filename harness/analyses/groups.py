@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from harness import evaluation, metrics, seeds, statistics
 from harness.analyses.base import BuiltinAnalysis, ScoredCell
+from harness.comparison.inference import infer
 from harness.grouping import KNOWN, UNKNOWN, Groups, GroupSection, divide
 from harness.lazy import pd
 from harness.metrics import Metric, Rankings, Scores
@@ -18,7 +19,6 @@ from harness.metrics.arrays import Floats
 from harness.notes import Note
 from harness.rankings.grouped import offsets_of
 from harness.results.cells import AnyCell
-from harness.results.inference import infer
 from harness.results.names import RowKey, TableName
 from harness.results.scores import is_mean_of_users, or_none
 from harness.results.statistics import AlgorithmMean, GroupGap, GroupMean, GroupResult, GroupScores

@@ -14,7 +14,7 @@ from harness.cli.screen import plain, say, show_run, show_table
 from harness.errors import HarnessError
 
 if TYPE_CHECKING:
-    from harness.results.across import AcrossDataSets
+    from harness.comparison.across import AcrossDataSets
 
 ENDINGS = {
     ".md": "markdown",

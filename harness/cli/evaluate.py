@@ -143,8 +143,8 @@ def _score_against(
     results: Path,
 ) -> pd.DataFrame:
     """Show the row of another program in the table of a run; return the scores of its users."""
+    from harness.comparison.runs import join
     from harness.experiment import exchange
-    from harness.results.compare import join
 
     opened = options.opened((against,), results)
     row = exchange.against(opened[0], files, name or files[0].stem)

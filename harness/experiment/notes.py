@@ -12,6 +12,7 @@ import numpy as np
 from harness import evaluation
 from harness.algorithms import registry
 from harness.candidates import Sampled
+from harness.comparison.inference import notes_on_tests
 from harness.config.experiment import settings_of_one
 from harness.experiment.cell import FALLBACKS
 from harness.experiment.evaluate import Evaluation
@@ -19,7 +20,6 @@ from harness.experiment.plan import Plan
 from harness.experiment.tuning import cut_grids
 from harness.notes import Note, by_weight
 from harness.results.cells import CellResult, measured
-from harness.results.inference import notes_on_tests
 from harness.results.scores import notes_on_undefined
 from harness.results.statistics import MetricComparison, RowResult
 

@@ -11,6 +11,8 @@ from typing import Any
 from harness import seeds
 from harness.algorithms import models, numerical_faults, registry, surprise
 from harness.algorithms.trainset import ColumnTrainset
+from harness.comparison.best import best
+from harness.comparison.inference import infer
 from harness.config.experiment import GIVEN, Experiment, headline_of
 from harness.datasets.section import OF_LOADED
 from harness.errors import AlgorithmError, ConfigError, DataError, Fault, suggestion
@@ -26,10 +28,8 @@ from harness.experiment.plugins_used import plugins_used
 from harness.experiment.tuning import Search, describe, space_of, tune
 from harness.files import placed
 from harness.notes import Note, by_weight
-from harness.results.best import best
 from harness.results.cells import FailedCell
 from harness.results.environment import Machine, commit, packages, versions, without_folders
-from harness.results.inference import infer
 from harness.results.record import SCHEMA_VERSION, RunInfo
 from harness.results.runs import Run, check_replaceable
 from harness.results.statistics import MetricComparison

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from functools import cache, partial
 
 from harness import metrics, statistics
+from harness.comparison.best import NOT_PERSONALISED
 from harness.config.experiment import AlgorithmConfig, Experiment, Inference, settings_of_one
 from harness.datasets.catalogue import CATALOGUE
 from harness.errors import joined
 from harness.report.styles import KnownAlgorithm, known_algorithms
 from harness.report.summary import ASSETS, templates
-from harness.results.best import NOT_PERSONALISED
 from harness.results.cells import OUTSIDE, measured
 from harness.results.display import escape_markdown, plain
 from harness.results.names import grouped

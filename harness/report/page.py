@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from harness import metrics
+from harness.comparison.runs import join
 from harness.errors import ResultsError
 from harness.files import refuse_link, write_output
 from harness.report.drawing import Plot
@@ -22,7 +23,6 @@ from harness.report.plots import KINDS
 from harness.report.styles import COLOURS, FAINT, INK, MUTED, RULE, symbol
 from harness.report.summary import ASSETS, Summary, headline, summarise, templates
 from harness.report.tables import evidence, latex, parameter_tables, sensitivity_tables
-from harness.results.compare import join
 from harness.results.display import group_tables, plain, row_name, to_csv
 from harness.results.markdown import to_markdown
 from harness.results.record import took

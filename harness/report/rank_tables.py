@@ -8,12 +8,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from harness import metrics
+from harness.comparison.across import AcrossDataSets
 from harness.lazy import pd
 from harness.report import drawing
 from harness.report.drawing import LABEL, SUBTITLE
 from harness.report.styles import FAINT, INK, MUTED, algorithm_styles
 from harness.report.summary import p_text, sentences, shortened
-from harness.results.across import AcrossDataSets
 from harness.results.display import (
     DEFAULT_DECIMALS,
     escape_latex,

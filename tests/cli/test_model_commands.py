@@ -12,8 +12,8 @@ import pytest
 
 import harness
 from harness import metrics, rankings
+from harness.comparison.best import Best
 from harness.errors import ResultsError
-from harness.results.best import Best
 
 CONFIG = """
 name: first

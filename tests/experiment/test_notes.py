@@ -5,12 +5,12 @@ import pytest
 from surprise import AlgoBase
 
 from harness import Ratings, load
+from harness.comparison.runs import join
 from harness.errors import ComparisonError, MetricError
 from harness.experiment.dry_run import dry_run, notes_before_fit
 from harness.experiment.plan import Plan
 from harness.experiment.run import run
 from harness.report.methods import methods
-from harness.results.compare import join
 
 RATINGS = [1, 2, 3, 4, 5, 4, 3, 2, 5, 4]
 DATA = {"synthetic": {"n_users": 40, "n_items": 60, "n_ratings": 1200}}

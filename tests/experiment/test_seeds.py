@@ -8,13 +8,13 @@ from scipy import stats
 
 import harness
 from harness import report
+from harness.comparison.inference import LEVELS, Design
+from harness.comparison.runs import join
 from harness.config.experiment import Inference, Seeds
 from harness.config.load import load
 from harness.errors import ConfigError
 from harness.experiment.dry_run import dry_run
 from harness.report.methods import methods
-from harness.results.compare import join
-from harness.results.inference import LEVELS, Design
 from harness.results.runs import read_run
 
 SMALL = {

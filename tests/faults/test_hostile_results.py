@@ -23,6 +23,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import harness
+from harness.comparison.runs import join
 from harness.config.load import load
 from harness.errors import HarnessError, ResultsError
 from harness.report.methods import command, describe_cells, describe_run, methods, to_yaml
@@ -30,7 +31,6 @@ from harness.report.plots import KINDS
 from harness.report.summary import headline, summarise
 from harness.report.tables import latex, sensitivity_tables
 from harness.results import Run, find_runs, read_run
-from harness.results.compare import join
 from harness.results.display import rounded_csv, to_csv
 from harness.results.markdown import to_markdown
 from harness.results.record import RunInfo

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import harness
+from harness.comparison.inference import infer
 from harness.config.experiment import Inference
 from harness.report import build_page, latex, plots
 from harness.report.summary import headline, summarise
@@ -24,7 +25,6 @@ from harness.results.display import (
     rounded,
     to_csv,
 )
-from harness.results.inference import infer
 from harness.results.markdown import to_markdown
 from harness.results.record import RunInfo
 from harness.results.statistics import AlgorithmMean, MetricComparison

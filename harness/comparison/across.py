@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 
 from harness import metrics
+from harness.comparison.runs import common_metrics, run_names
 from harness.config.experiment import headline_of
 from harness.datasets.catalogue import CATALOGUE
 from harness.errors import ComparisonError, ResultsError, counted, suggestion
 from harness.lazy import pd
 from harness.notes import Note
-from harness.results.compare import common_metrics, run_names
 from harness.results.names import LONGEST_VALUE, distinct_names, flattened
 from harness.results.record import DataInfo
 from harness.results.runs import Run, read_run

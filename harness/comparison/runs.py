@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from harness.comparison.inference import OF_TESTS, infer, notes_on_tests
 from harness.config.experiment import headline_of
 from harness.errors import ComparisonError
 from harness.lazy import pd
 from harness.notes import PLAIN, Note, by_weight
 from harness.results.cells import AnyCell, measured
 from harness.results.display import ROW
-from harness.results.inference import OF_TESTS, infer, notes_on_tests
 from harness.results.names import RowKey, RowName, TableName, distinct_names
 from harness.results.record import RunInfo
 from harness.results.runs import Run

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 import harness
+from harness.comparison.inference import UserScores, infer
 from harness.config.experiment import Inference
 from harness.results import read_run
-from harness.results.inference import UserScores, infer
 from harness.statistics import MANY_USERS
 
 RESULTS = Path(__file__).parents[2] / "results"
