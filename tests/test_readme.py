@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
+import harness
+from harness import plugins
 from harness.algorithms.spark_session import find_java
-from harness.cli import _harness
 from harness.config.load import load, parse
 from harness.errors import AlgorithmError
 from harness.results import read_run
+from harness.results.verdict import verdict_lines
 
 TOP = Path(__file__).parents[1]
 PAGES = [TOP / "README.md", *sorted((TOP / "docs").rglob("*.md"))]
@@ -45,7 +47,11 @@ def test_a_python_block_runs(code, tmp_path, monkeypatch, capsys):
         # Apart, since a process has one Spark, and that of other tests is set up otherwise.
         subprocess.run([sys.executable, "-c", code], check=True, timeout=240)
         return
-    exec(compile(code, "block", "exec"), {"__name__": "block"})
+    try:
+        exec(compile(code, "block", "exec"), {"__name__": "block"})
+    finally:
+        if "patch_surprise" in code:
+            harness.unpatch_surprise()
     assert "print" not in code or capsys.readouterr().out
 
 
@@ -56,7 +62,7 @@ def test_a_yaml_block_is_a_config(code):
 
 def test_every_command_it_names_is_there_and_every_command_is_named():
     named = set(re.findall(r"`harness (\w+)", (TOP / "README.md").read_text(encoding="utf-8")))
-    assert named <= set(_harness.commands)
+    assert named <= set(plugins.builtin_names("commands"))
     assert {"run", "check", "compare", "list", "cache"} <= named
 
 
@@ -66,6 +72,12 @@ def test_its_tables_are_those_of_the_results():
         [sys.executable, script, "--check"], capture_output=True, text=True, timeout=60
     )
     assert done.returncode == 0, done.stdout
+
+
+def test_its_verdict_is_that_of_the_results():
+    (verdict,) = verdict_lines(read_run(TOP / "results" / "quickstart").info)
+    text = " ".join((TOP / "README.md").read_text(encoding="utf-8").split())
+    assert verdict in text
 
 
 def test_its_errors_with_half_stars_are_those_of_the_results():

@@ -32,6 +32,7 @@ PAGES = (
     TOP / "docs" / "explanation" / "speed.md",
     TOP / "docs" / "explanation" / "like-for-like.md",
     TOP / "docs" / "how-to" / "implicit.md",
+    TOP / "docs" / "how-to" / "other-libraries.md",
 )
 MEASURED = ("fit s", "score s", "metric s", "peak MB")
 MARKER = re.compile(
@@ -41,10 +42,11 @@ MARKER = re.compile(
 )
 
 
-def table(run: str) -> str:
-    """Return the table of a run alone, without its heading and notes."""
+def table(run: str, rows: str = "") -> str:
+    """Return the table of a run alone, without its heading and notes, or its first rows."""
     lines = to_markdown(read_run(TOP / run).info).splitlines()
-    return "\n".join(line for line in lines if line.startswith("|"))
+    lines = [line for line in lines if line.startswith("|")]
+    return "\n".join(lines[: 2 + int(rows)] if rows else lines)
 
 
 def grid(run: str, label: str, *only: str) -> str:
