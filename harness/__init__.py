@@ -68,9 +68,10 @@ if TYPE_CHECKING:
     )
     from harness.extras.audit import audit
     from harness.metrics.functions import metric
+    from harness.new_users import fold_in
     from harness.notes import Note
     from harness.rankings import ndcg
-    from harness.recommendations import estimate, fit, fold_in, recommend, recommend_in_blocks
+    from harness.recommendations import estimate, fit, recommend, recommend_in_blocks
     from harness.results import Run, read_run
     from harness.splits.plugin import Split
 
@@ -91,7 +92,8 @@ _HOMES = {
         "unpatch_surprise",
     ),
     "harness.rankings": ("ndcg",),
-    "harness.recommendations": ("estimate", "fit", "fold_in", "recommend", "recommend_in_blocks"),
+    "harness.new_users": ("fold_in",),
+    "harness.recommendations": ("estimate", "fit", "recommend", "recommend_in_blocks"),
     "harness.results": ("Run", "read_run"),
     "harness.comparison.across": ("across",),
     "harness.extras.audit": ("audit",),

@@ -305,8 +305,7 @@ def descend_implicit(
         start, stop = offsets[user], offsets[user + 1]
         root = np.sqrt(stop - start)
         p = pu[user]
-        for f in range(n_factors):
-            z[f] = 0.0
+        z[:] = 0.0
         read_ahead(yj, items, start, stop)
         for row in range(start, stop):
             y = yj[items[row]]
