@@ -1,4 +1,4 @@
-"""Fits, estimates, lists and new users by raw ids, against plain loops over Surprise's predict."""
+"""Fits, estimates and lists by raw ids, against plain loops over Surprise's predict."""
 
 import numpy as np
 import pandas as pd
@@ -10,7 +10,6 @@ from harness.algorithms import registry
 from harness.errors import AlgorithmError, DataError
 
 NAMES = [*registry.names("surprise"), *registry.names("baseline")]
-ITEM_BASED = {"sim_options": {"user_based": False}, "verbose": False}
 ROWS = [
     (f"u{u}", i, float((u * u + 3 * i) % 5 + 1)) for u in range(12) for i in range(u % 4, 15, 2)
 ]
@@ -94,90 +93,6 @@ def test_ties_favour_no_item_and_do_not_depend_on_the_order_of_the_rows(data):
         firsts.append(harness.recommend(model, n=1).set_index("user")["item"])
     pd.testing.assert_series_equal(firsts[0].sort_index(), firsts[1].sort_index())
     assert firsts[0].nunique() > 10
-
-
-@pytest.mark.parametrize(
-    ("name", "params"),
-    [(f"KNN{kind}", ITEM_BASED) for kind in ("Basic", "WithMeans", "WithZScore", "Baseline")]
-    + [("BaselineOnly", {}), ("SlopeOne", {}), ("ItemMean", {}), ("Popularity", {})],
-)
-def test_a_training_user_who_is_folded_in_has_the_same_estimates(name, params, data):
-    model = fitted(name, data, **params)
-    items = [model.trainset.to_raw_iid(i) for i in model.trainset.all_items()]
-    for user in ("u0", "u5"):
-        ratings = {i: r for u, i, r in ROWS if u == user}
-        new = harness.fold_in(model, ratings)
-        expected = [model.predict(user, item).est for item in items]
-        assert harness.estimate(new, [("new user", item) for item in items]).tolist() == expected
-        assert [new.predict("new user", item).est for item in items] == expected
-        lists = [
-            harness.recommend(model, ratings, n=99),
-            harness.recommend(model, n=99, users=[user]),
-        ]
-        assert sorted(lists[0]["item"]) == sorted(lists[1]["item"])
-
-
-@pytest.mark.parametrize(
-    ("name", "params"),
-    [
-        ("SVD", {"lr_bi": 0, "lr_qi": 0}),
-        ("SVD", {"lr_bi": 0, "lr_qi": 0, "biased": False}),
-        ("SVDpp", {"lr_bi": 0, "lr_qi": 0, "lr_yj": 0}),
-        ("BaselineOnly", {"bsl_options": {"method": "sgd"}}),
-    ],
-)
-def test_gradient_descent_gives_a_new_user_what_a_refit_with_fixed_items_would(name, params, data):
-    spread = {} if name == "BaselineOnly" else {"init_mean": 0.1, "init_std_dev": 0, "n_factors": 4}
-    model = fitted(name, data, **params, **spread)
-    mean = float(model.trainset.global_mean)
-    frame = pd.DataFrame([*ROWS, ("z", 1, mean + 1), ("z", 4, mean - 1)], columns=list("uir"))
-    if name == "BaselineOnly":  # whose items always move: their biases as the loop goes
-        bias = 0.0
-        for _ in range(20):
-            for item, rating in ((1, mean + 1), (4, mean - 1)):
-                error = rating - mean - bias - model.bi[model.trainset.to_inner_iid(item)]
-                bias += 0.005 * (error - 0.02 * bias)
-        new = harness.fold_in(model, {1: mean + 1, 4: mean - 1})
-        assert new.bu[0] == pytest.approx(bias, rel=1e-12)
-        return
-    both = surprise.Dataset.load_from_df(frame, surprise.Reader(rating_scale=(1, 5)))
-    again = fitted(name, both, **params, **spread)
-    new = harness.fold_in(model, {1: mean + 1, 4: mean - 1})
-    for item in range(15):
-        expected = again.predict("z", item).est
-        assert new.predict("new user", item).est == pytest.approx(expected, rel=1e-9)
-
-
-@pytest.mark.parametrize("biased", [False, True])
-def test_nmf_gives_a_new_user_the_multiplicative_steps(biased, data):
-    model = fitted("NMF", data, n_factors=3, n_epochs=7, biased=biased)
-    ratings, mean = {1: 4.0, 4: 2.0, 8: 5.0}, float(model.trainset.global_mean)
-    inner = [model.trainset.to_inner_iid(item) for item in ratings]
-    q, r = model.qi[inner], np.array(list(ratings.values()))
-    p, bias = np.full(3, 0.5), 0.0
-    for _ in range(7):
-        estimates = q @ p
-        if biased:
-            for row, item in enumerate(inner):
-                estimates[row] += mean + bias + model.bi[item]
-                bias += model.lr_bu * (r[row] - estimates[row] - model.reg_bu * bias)
-        p = p * (q.T @ r) / (q.T @ estimates + len(r) * model.reg_pu * p)
-    new = harness.fold_in(model, ratings)
-    np.testing.assert_allclose(new.pu[0], p, rtol=1e-9)
-    np.testing.assert_allclose(new.bu[0], bias, rtol=1e-9, atol=1e-12)
-
-
-def test_several_new_users_at_once_are_as_each_alone(data):
-    model = fitted("SVDpp", data)
-    frame = pd.DataFrame(
-        [("a", 1, 5.0), ("b", 2, 1.0), ("a", 3, 2.0), ("b", 4, 4.0)],
-        columns=["user", "item", "rating"],
-    )
-    together = harness.recommend(model, frame, n=3)
-    assert together["user"].tolist() == ["a"] * 3 + ["b"] * 3
-    alone = harness.recommend(model, {2: 1.0, 4: 4.0}, n=3)
-    np.testing.assert_allclose(together["estimate"][3:], alone["estimate"], rtol=1e-12)
-    assert set(together["item"][3:]) == set(alone["item"])
 
 
 class Own(surprise.AlgoBase):
@@ -264,14 +179,6 @@ def test_bad_input_is_named(call, error, message, data):
         call(fitted("SVD", data))
 
 
-@pytest.mark.parametrize(
-    "name", ["KNNBasic", "CoClustering", "NormalPredictor", "Random", "UserMean"]
-)
-def test_what_cannot_take_new_users_says_so(name, data):
-    with pytest.raises(AlgorithmError, match="cannot take new users; SVD, SVDpp"):
-        harness.fold_in(fitted(name, data), {1: 4.0})
-
-
 def of_rows(rows, scale=(1, 5)):
     reader = surprise.Reader(rating_scale=scale)
     return surprise.Dataset(reader).construct_trainset([(*row, None) for row in rows])
@@ -311,13 +218,6 @@ def test_raw_ids_of_any_hashable_kind_are_recommended_and_folded_in(raw):
         harness.fold_in(model, frame).predict(raw("u", 9), raw("i", 3)).est
         == folded.predict("new user", raw("i", 3)).est
     )
-
-
-@pytest.mark.parametrize("rating", [3 + 4j, "four", None, np.datetime64("2020-01-01"), [3.0]])
-def test_ratings_to_fold_in_that_are_no_numbers_are_refused(rating, data):
-    model = fitted("BaselineOnly", data)
-    with pytest.raises(DataError, match="ratings: "):
-        harness.fold_in(model, {1: rating})
 
 
 @pytest.mark.parametrize("name", registry.names("surprise"))
