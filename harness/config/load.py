@@ -106,7 +106,7 @@ class Document:
 
 def refuse_ratings(path: Path) -> None:
     """Refuse a file of ratings, by its name, where a config is meant."""
-    if is_ratings_file(path.name) and path.suffix != ".txt":  # which may be a config
+    if is_ratings_file(path.name) and path.suffix not in (".txt", ".json"):  # perhaps configs
         new = f"harness new {path.with_suffix('.yaml')} --dataset {path}"
         raise _refusal(str(path), f"a file of ratings; write a config for it with `{new}`")
 

@@ -73,6 +73,10 @@ def describe(
     if isinstance(source, str | Path):
         path = Path(source)
         is_config = path.suffix in (".yaml", ".yml", ".json") or (path / RUN_FILE).is_file()
+        if path.suffix == ".json" and path.is_file():
+            from harness.datasets.readers.json_lines import holds_records
+
+            is_config = not holds_records(path)
     else:
         is_config = isinstance(source, Mapping) and not {"algorithms", "dataset"}.isdisjoint(source)
     if not is_config:
