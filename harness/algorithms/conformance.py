@@ -1,49 +1,30 @@
-"""Whether an algorithm keeps what the harness expects of one, tried on small made data.
-
-All of it runs in two processes of their own, so that code which ends its process, or which gives
-other numbers in the next one, is found and harms nothing.
-"""
+"""Whether an algorithm keeps what the harness expects of one, tried on small made data."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
-import random
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
+from harness import conformance
 from harness.algorithms import model_files, models, registry, surprise
 from harness.algorithms.arrays import ArrayModel
 from harness.algorithms.trainset import Codes, ColumnTrainset, Floats
 from harness.datasets.ratings import Ratings
-from harness.errors import HarnessError, reason_of
+from harness.errors import AlgorithmError, HarnessError, reason_of
 
 T = TypeVar("T")
 
 N_USERS, N_ITEMS, N_RATINGS = 40, 30, 500
 """Of the made data; beside them are two users and two items without a training rating."""
-PATIENCE = 600.0
-"""Seconds that an algorithm may take in a process."""
 CLOSE = 1e-9
 """Largest relative difference of sums in another order, as in a product of matrices."""
 SEED = 7
 N_PREDICTED = 50
 """Pairs that ``predict`` is asked for."""
-
-
-class Examined(NamedTuple):
-    """What a process says of an algorithm."""
-
-    problems: list[str]
-    digest: str
-    """Of the estimates; '' where there are none."""
 
 
 def check_algorithm(name: str) -> list[str]:
@@ -77,82 +58,11 @@ def check_algorithm(name: str) -> list[str]:
 
 
 def check_algorithms(names: Sequence[str]) -> dict[str, list[str]]:
-    """Return what is wrong with each algorithm, as `check_algorithm` does, in two processes."""
-    first, second = _in_process(names, 1), _in_process(names, 2)
-    problems = {}
-    for name in names:
-        problems[name] = list(dict.fromkeys(first[name].problems + second[name].problems))
-        digests = {first[name].digest, second[name].digest} - {""}
-        if len(digests) > 1:
-            problems[name].append(
-                "its estimates are others in another process; draw from `random_state` alone, and "
-                "depend on no order of sets"
-            )
-    return problems
+    """Return what is wrong with each algorithm, as `check_algorithm` does."""
+    return conformance.problems_of(__name__, names)
 
 
-def _in_process(names: Sequence[str], number: int) -> dict[str, Examined]:
-    """Return what a process says of algorithms; where one ends it, another takes the rest."""
-    results: dict[str, Examined] = {}
-    folders = [str(Path(folder).resolve()) for folder in sys.path]
-    variables = {"PYTHONPATH": os.pathsep.join(folders), "PYTHONHASHSEED": str(number)}
-    with tempfile.TemporaryDirectory(prefix="harness-") as scratch:
-        file = Path(scratch, "results.txt")
-        while rest := [name for name in names if name not in results]:
-            file.write_bytes(b"")
-            command = [sys.executable, "-m", __name__, str(file), str(number), *rest]
-            try:
-                completed = subprocess.run(  # noqa: S603 - this module
-                    command,
-                    env=os.environ | variables,
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    stderr=subprocess.PIPE,
-                    timeout=PATIENCE * len(rest),
-                    text=True,
-                    errors="replace",
-                )
-                said = (completed.stderr.strip().splitlines() or ["it said nothing"])[-1][:300]
-                end = f"its process ended with exit code {completed.returncode} ({said})"
-            except subprocess.TimeoutExpired:
-                end = f"it did not end within {PATIENCE:g} seconds"
-            for line in file.read_text(encoding="utf-8").splitlines():
-                name, problems, digest = json.loads(line)
-                results[name] = Examined(problems, digest)
-            for name in rest:
-                if name not in results:  # the one that was under way
-                    results[name] = Examined([f"{end}; correct its code"], "")
-                    break
-    return results
-
-
-def main(path: str, number: str, *names: str) -> None:
-    """Examine algorithms in this process, and write a line of JSON for each."""
-    with Path(path).open("a", encoding="utf-8") as file:
-        for name in names:
-            # What does not come from the seed of a model differs between the two processes.
-            random.seed(int(number))
-            np.random.seed(int(number))  # noqa: NPY002
-            file.write(json.dumps([name, *examine(name)]) + "\n")
-            file.flush()
-
-
-def examine(name: str) -> Examined:
-    """Return what is wrong with an algorithm in this process."""
-    problems: list[str] = []
-    digest = ""
-    try:
-        for problem_or_digest in _steps(name):
-            if isinstance(problem_or_digest, bytes):
-                digest = hashlib.sha256(problem_or_digest).hexdigest()
-            else:
-                problems.append(problem_or_digest)
-    except _StepError as stopped:
-        problems.append(str(stopped))
-    return Examined(problems, digest)
-
-
-class _StepError(Exception):
+class _StepError(AlgorithmError):
     """What went wrong, after which nothing else can be tried."""
 
 
@@ -166,7 +76,7 @@ def _attempt(step: str, call: Callable[[], T]) -> T:
         raise _StepError(f"{step} failed ({said}); correct its code") from error
 
 
-def _steps(name: str) -> Iterator[str | bytes]:
+def steps(name: str) -> Iterator[str | bytes]:
     """Yield problems, and the bytes of the estimates."""
     entry = _attempt("the import", lambda: registry.entry(name))
     if missing := entry.missing():
@@ -273,7 +183,3 @@ def made_data() -> tuple[Ratings, ColumnTrainset]:
 def _bytes_of(trainset: ColumnTrainset) -> list[bytes]:
     codes = trainset.user_codes, trainset.item_codes
     return [array.tobytes() for array in (*trainset.by_user, *trainset.by_item, *codes)]
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

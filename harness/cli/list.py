@@ -11,18 +11,36 @@ import harness
 from harness.cli import options
 from harness.cli.command import command
 from harness.cli.screen import say, show_table
-from harness.errors import ResultsError
+from harness.errors import HarnessError, ResultsError
 
 NUMBERS = frozenset({"ratings", "users", "items", "algorithms", "failed cells"})
 """Columns that are aligned to the right."""
-SUBJECTS = ("algorithms", "libraries", "datasets", "metrics", "runs", "configs")
+SUBJECTS = ("algorithms", "libraries", "datasets", "metrics", "runs", "configs", "plugins")
 
 
-@command("list algorithms", "list metrics", name="list")
+@command("list algorithms", "list plugins --check", name="list")
 @click.argument("subject", type=options.Choice(SUBJECTS))
+@click.argument("names", metavar="[NAME]...", nargs=-1)
 @options.results
-def list_(subject: str, results: Path) -> int:
-    """List algorithms, models of other libraries, data sets, metrics, runs or configs."""
+@click.option("--all", "every", is_flag=True, help="Of plugins: those of this package too.")
+@click.option(
+    "--check",
+    "checks",
+    is_flag=True,
+    help="Of plugins: try them, or those with a NAME, on small random data, and say what is wrong.",
+)
+def list_(subject: str, names: tuple[str, ...], results: Path, every: bool, checks: bool) -> int:
+    """List algorithms, models of other libraries, data sets, metrics, runs, configs or plugins.
+
+    The list of plugins imports each to say whether it can be used. With --check the exit code is 1
+    if something is wrong with one.
+    """
+    if subject == "plugins":
+        from harness.cli import plugin_list
+
+        return plugin_list.check(names) if checks else plugin_list.show(names, every=every)
+    if names or every or checks:
+        raise HarnessError("NAME, --all, --check: need `list plugins`; leave them out")
     notes: list[str] = []
     listings: dict[str, Callable[[], Iterator[list[str]]]] = {
         "algorithms": _algorithms,

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.cli.command import command
-from harness.cli.options import Choice, file, force, unused
+from harness.cli.options import Choice, file, folder, force, in_the_call, unused
 from harness.cli.schema import make_schema, to_text
 from harness.cli.screen import printable, say, show_table
 from harness.errors import DataError, HarnessError, MetricError
@@ -50,7 +50,13 @@ _seed = click.IntRange(0, 2**32 - 1)
     "new my.yaml --dataset ratings.csv",
     "new my.yaml --dataset ml-100k --algorithms SVD,KNNBasic -y",
 )
-@click.argument("path", type=file, metavar="FILE")
+@click.argument("path", type=file, metavar="FILE", required=False)
+@click.option(
+    "--plugin",
+    type=folder,
+    metavar="DIR",
+    help="Write to this folder a package with a plug-in of each kind, in place of a config.",
+)
 @click.option("--dataset", help="A name from `harness list datasets`, or a file of ratings.")
 @click.option(
     "--columns",
@@ -66,12 +72,26 @@ _seed = click.IntRange(0, 2**32 - 1)
 @click.option("--description", default=None, help="A sentence for the report.")
 @click.option("--yes", "-y", is_flag=True, help="Ask no questions and use defaults.")
 @force
-def new(path: Path, columns: str | None, yes: bool, **stated: str | int | None) -> int:
+def new(
+    path: Path | None,
+    plugin: Path | None,
+    columns: str | None,
+    yes: bool,
+    **stated: str | int | None,
+) -> int:
     """Write a commented config to start from.
 
     A file of ratings is read: the config gets its columns and its scale. On a terminal, the command
     asks for what is not given as an option, and checks each answer.
+
+    With --plugin, a package that adds an algorithm, a metric, a split and others, with its tests.
     """
+    if plugin is not None:
+        if path is not None or in_the_call("columns", "yes", *stated):
+            raise click.UsageError("--plugin: writes a package alone; leave out FILE and the rest")
+        return _write_plugin(plugin)
+    if path is None:
+        raise click.UsageError("name the FILE to write, as my.yaml; or --plugin DIR")
     from harness.config.load import refuse_ratings
 
     refuse_ratings(path)  # first: --force would replace the data
@@ -99,6 +119,16 @@ def new(path: Path, columns: str | None, yes: bool, **stated: str | int | None) 
     if data.faults:
         say(f"\nBefore a run, these rows need a decision:\n{data.faults}")
     say(f"next: harness {'check' if data.faults else 'run'} {shlex.quote(str(path))}")
+    return 0
+
+
+def _write_plugin(folder: Path) -> int:
+    from harness.cli.template import write_template
+
+    for path in write_template(folder):
+        say(f"written to {path}")
+    name = shlex.quote(str(folder))
+    say(f"next: pip install -e {name}, harness list plugins, harness run {name}/config.yaml")
     return 0
 
 

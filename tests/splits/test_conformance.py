@@ -1,0 +1,98 @@
+"""What is wrong with a kind of split of one's own is said in a sentence."""
+
+import sys
+
+import pytest
+
+from harness import conformance, plugins
+from harness.splits.conformance import check_splits
+
+BAD = '''
+import itertools
+import os
+import numpy as np
+import harness
+
+calls = itertools.count()
+
+def halves(ratings):
+    test = np.arange(len(ratings)) % 2 == 1
+    return ~test, test
+
+class Shared(harness.Split):
+    """Both parts are everything."""
+    def divide(self, ratings, rng):
+        yield np.ones(len(ratings), bool), np.ones(len(ratings), bool)
+
+class Empty(harness.Split):
+    """No test part."""
+    def divide(self, ratings, rng):
+        yield np.ones(len(ratings), bool), np.zeros(len(ratings), bool)
+
+class Undrawn(harness.Split):
+    """Another row each time."""
+    def divide(self, ratings, rng):
+        test = np.arange(len(ratings)) == next(calls)
+        yield ~test, test
+
+class Overwriting(harness.Split):
+    """Changes the ratings."""
+    def divide(self, ratings, rng):
+        ratings.users[0] = (ratings.users[0] + 1) % 3
+        yield halves(ratings)
+
+class Process(harness.Split):
+    """Depends on the process."""
+    def divide(self, ratings, rng):
+        test = np.arange(len(ratings)) % 7 == hash("a") % 7
+        yield ~test, test
+
+class Right(harness.Split):
+    """Every second rating."""
+    step: int
+    def divide(self, ratings, rng):
+        yield halves(ratings)
+
+class Nothing:
+    pass
+'''
+
+
+@pytest.fixture
+def module(tmp_path, monkeypatch):
+    name = f"bad_splits_{tmp_path.name.replace('-', '_')}"
+    (tmp_path / f"{name}.py").write_text(BAD)
+    monkeypatch.syspath_prepend(tmp_path)
+    yield name
+    sys.modules.pop(name, None)
+
+
+@pytest.mark.parametrize(
+    "name", sorted({*plugins.builtin_names("splits")} - {"predefined", "file", "time-window"})
+)
+def test_every_kind_here_is_right(name):
+    findings = conformance.examine("harness.splits.conformance", name)
+    assert findings.problems == []
+    assert findings.digest
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("Shared", "in both parts"),
+        ("Empty", "no test rating is left"),
+        ("Undrawn", "the same seed gives other rows"),
+        ("Overwriting", "it changes the ratings; work on a copy"),
+        ("Nothing", "it is no kind of split or filter"),
+    ],
+)
+def test_what_is_wrong_is_said(module, name, said):
+    problems = conformance.examine("harness.splits.conformance", f"{module}:{name}").problems
+    assert any(said in problem for problem in problems)
+
+
+def test_other_rows_in_another_process_are_found(module):
+    names = [f"{module}:Process", f"{module}:Right"]
+    problems = check_splits(names)
+    assert "its numbers are others in another process" in problems[names[0]][0]
+    assert problems[names[1]] == []
