@@ -18,33 +18,33 @@ NO_DIFFERENCE = 1e-9
 
 
 def evaluate(
-    wanted: Sequence[Metric],
+    scored: Sequence[Metric],
     rankings: Rankings,
     pairs: Pairs,
     exposure: Exposure | None = None,
 ) -> dict[str, Scores]:
     """Score the users of a cell, who have a list and pairs each, by every metric."""
-    scores = metrics.score(wanted, rankings, pairs, exposure)
+    scores = metrics.score(scored, rankings, pairs, exposure)
     return {str(metric): of_metric for metric, of_metric in scores.items()}
 
 
-def bound_scores(wanted: Sequence[Metric], rankings: Rankings) -> dict[str, dict[str, Scores]]:
+def bound_scores(scored: Sequence[Metric], rankings: Rankings) -> dict[str, dict[str, Scores]]:
     """Return the scores of the best and, as a mean, of a random order, for metrics of lists.
 
     By label and ``best`` or ``random``, which is undefined where `random_order` gives a reason.
     """
     high = np.repeat(rankings.n_ranked, np.diff(rankings.offsets)).astype(np.int32)
     tied = replace(rankings, tie_low=np.ones_like(high), tie_high=high)
-    found: dict[str, dict[str, Scores]] = {}
-    for metric in wanted:
+    bounds: dict[str, dict[str, Scores]] = {}
+    for metric in scored:
         if not metric.has_bounds:
             continue
         best, averaged = resolve_ties(tied, Value("best"), metric.neutral), random_order(metric)
         random = Scores(np.full(tied.n_users, np.nan), np.nan, tied.n_users)
         if not isinstance(averaged, Note):
             random = metrics.score([averaged], tied)[averaged]
-        found[str(metric)] = {"best": metrics.score([metric], best)[metric], "random": random}
-    return found
+        bounds[str(metric)] = {"best": metrics.score([metric], best)[metric], "random": random}
+    return bounds
 
 
 def random_order(metric: Metric) -> Metric | Note:
@@ -92,8 +92,8 @@ def cannot_distinguish(
             # The least grade above the mean, or the greatest.
             least = number(float(grades[grades > grades.mean()].min(initial=grades.max())))
             name, value = ("threshold", least) if gain is None else ("gain", f"binary({least})")
-            wanted = metric.having(**{name: value})
-            return Note("all-relevant", {"metric": str(wanted)})
+            suggested = metric.having(**{name: value})
+            return Note("all-relevant", {"metric": str(suggested)})
         if grades.max() < metric.neutral:
             return Note("none-relevant")
     shorter = metric.k is not None and longest <= metric.k
@@ -104,7 +104,7 @@ def cannot_distinguish(
     return Note("orders-equal")
 
 
-def tied_shares(wanted: Sequence[Metric], rankings: Rankings) -> dict[str, float]:
+def tied_shares(scored: Sequence[Metric], rankings: Rankings) -> dict[str, float]:
     """Return by label the share of users whose score depends on the order of equal estimates.
 
     That is where the best and the worst order of a user's ties differ in a metric of lists.
@@ -113,17 +113,17 @@ def tied_shares(wanted: Sequence[Metric], rankings: Rankings) -> dict[str, float
     >>> tied_shares(metrics.parse_many("ndcg@2, recall@2"), lists)
     {'ndcg@2': 1.0, 'recall@2': 0.0}
     """
-    listed = [each for each in wanted if not each.needs_pairs and not each.needs_items]
-    found = dict.fromkeys(map(str, listed), 0.0)
+    listed = [metric for metric in scored if not metric.needs_pairs and not metric.needs_items]
+    shares = dict.fromkeys(map(str, listed), 0.0)
     if np.array_equal(rankings.tie_low, rankings.tie_high):
-        return found
-    for neutral in {each.neutral for each in listed}:
-        own = [each for each in listed if each.neutral == neutral]
+        return shares
+    for neutral in {metric.neutral for metric in listed}:
+        alike = [metric for metric in listed if metric.neutral == neutral]
         best, worst = (
-            metrics.score(own, resolve_ties(rankings, Value(rule), neutral))
+            metrics.score(alike, resolve_ties(rankings, Value(rule), neutral))
             for rule in ("best", "worst")
         )
-        for metric in own:
+        for metric in alike:
             gaps = np.abs(best[metric].per_user - worst[metric].per_user)
-            found[str(metric)] = float((gaps > NO_DIFFERENCE).mean())
-    return found
+            shares[str(metric)] = float((gaps > NO_DIFFERENCE).mean())
+    return shares

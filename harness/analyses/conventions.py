@@ -35,14 +35,14 @@ class ByConvention:
 
     def __init__(self, role: str, k: int, threshold: float | None = None) -> None:
         self.role, self.k = role, k
-        known = conventions()
+        by_name = conventions()
         self.definitions = {
             name: convention.metrics(k, threshold)[role]
-            for name, convention in known.items()
+            for name, convention in by_name.items()
             if role in convention.roles
         }
         if not self.definitions:
-            roles = sorted({name for convention in known.values() for name in convention.roles})
+            roles = sorted({name for convention in by_name.values() for name in convention.roles})
             raise MetricError(f"{role}: no convention defines it; use one of {', '.join(roles)}")
         self._rescored = Rescored(self.definitions.values())
         self._tables: dict[str, ConventionScores] = {}

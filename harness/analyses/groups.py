@@ -82,7 +82,7 @@ class _Division:
     """Users or items in groups."""
 
     section: GroupSection
-    wanted: list[Metric]
+    metrics: list[Metric]
     groups: Groups
     frames: list[tuple[list[pd.DataFrame], ...]] = field(init=False)
     """For each group scores of users inside it, in its rest, and inside it of a random order."""
@@ -108,20 +108,26 @@ class TableGroups:
         self.splits = {(cell.seed, cell.fold): plan.split(cell) for cell in cells}
         self.folds = {fold: number for number, fold in enumerate(self.splits)}
         self.candidates = plan.experiment.candidates[cells[0].candidates]
-        made, splits = list(plan.experiment.groups), list(self.splits.values())
+        sections, splits = list(plan.experiment.groups), list(self.splits.values())
         self.seen: set[tuple[int, int]] = set()
-        known = np.concatenate([
+        are_known = np.concatenate([
             split.known_users[np.flatnonzero(np.bincount(split.ratings.users[split.test]))]
             for split in splits
         ])  # fmt: skip
         drops = self.candidates.unknown_users == "drop"
-        self.adds_known = KNOWN not in made and not drops and 0 < known.sum() < len(known)
+        self.adds_known = (
+            KNOWN not in sections and not drops and 0 < are_known.sum() < len(are_known)
+        )
         self.metrics, self.design = plan.metrics, (plan.experiment.draws, plan.made())
-        averaged = [each for each in plan.metrics if is_mean_of_users(each)]
-        ranked = [each for each in averaged if not (each.needs_pairs or each.needs_items)]
+        averaged = [section for section in plan.metrics if is_mean_of_users(section)]
+        ranked = [
+            section for section in averaged if not (section.needs_pairs or section.needs_items)
+        ]
         self.divisions = [
-            _Division(each, averaged if each.side == "users" else ranked, divide(each, splits))
-            for each in [*made, *([KNOWN] if self.adds_known else [])]
+            _Division(
+                section, averaged if section.side == "users" else ranked, divide(section, splits)
+            )
+            for section in [*sections, *([KNOWN] if self.adds_known else [])]
         ]
 
     def add(self, fold: tuple[int, int], record: CellRecord, users: pd.DataFrame) -> None:
@@ -130,9 +136,9 @@ class TableGroups:
         is_first, number = fold not in self.seen, self.folds[fold]
         self.seen.add(fold)
         for division in self.divisions:
-            wanted, masks = division.wanted, division.groups.masks[number]
+            scored, masks = division.metrics, division.groups.masks[number]
             if division.of_users:
-                chance = users.assign(**_random(wanted, lists)) if is_first else None
+                chance = users.assign(**_random(scored, lists)) if is_first else None
                 for mask, (inside, outside, random) in zip(masks, division.frames, strict=True):
                     inside.append(users[mask[codes]])
                     outside.append(users[~mask[codes]])
@@ -140,11 +146,11 @@ class TableGroups:
                 continue
             judged = self._judged(self.splits[fold], record)
             for mask, (inside, outside, random) in zip(masks, division.frames, strict=True):
-                own, rest = (item_lists(lists, part, judged) for part in (mask, ~mask))
-                inside.append(users.assign(**item_scores(wanted, own)))
-                outside.append(users.assign(**item_scores(wanted, rest)))
+                inside_group, rest = (item_lists(lists, part, judged) for part in (mask, ~mask))
+                inside.append(users.assign(**item_scores(scored, inside_group)))
+                outside.append(users.assign(**item_scores(scored, rest)))
                 if is_first:
-                    random.append(users.assign(**item_scores(wanted, own, at_random=True)))
+                    random.append(users.assign(**item_scores(scored, inside_group, at_random=True)))
 
     def _judged(self, split: Split, record: CellRecord) -> Judged:
         """Return the test ratings that count in the ideal of the users with a list."""
@@ -158,7 +164,7 @@ class TableGroups:
     @property
     def n_results(self) -> int:
         """How many scores `results` yields at most."""
-        return sum(len(division.wanted) for division in self.divisions)
+        return sum(len(division.metrics) for division in self.divisions)
 
     def results(self, cells: Sequence[AnyCell]) -> Iterator[GroupScores]:
         """Yield the scores in each group, by metric, with intervals, letters and gaps."""
@@ -167,7 +173,7 @@ class TableGroups:
                 yield from self._scores(division, cells)
 
     def _scores(self, division: _Division, cells: Sequence[AnyCell]) -> Iterator[GroupScores]:
-        labels = [str(each) for each in division.wanted]
+        labels = [str(metric) for metric in division.metrics]
         rows = {cell.row: cell.algorithm for cell in cells}
         inside, outside, random = (
             [pd.concat(frames[part]) for frames in division.frames] for part in range(3)
@@ -218,23 +224,27 @@ class TableGroups:
         """Compare the algorithms in a group."""
         if self.settings is None:
             return {}
-        found, _ = infer(frame, labels, cells, self.settings, self.seed, *self.design)
-        return {(each.metric, mean.row): mean for each in found for mean in each.algorithms}
+        compared, _ = infer(frame, labels, cells, self.settings, self.seed, *self.design)
+        return {
+            (comparison.metric, mean.row): mean
+            for comparison in compared
+            for mean in comparison.algorithms
+        }
 
     def _alone(self, scores: Floats, row: str, algorithm: str, state: int) -> AlgorithmMean:
         """Describe a row that is not compared with others."""
-        known, ends = scores[~np.isnan(scores)], (np.nan, np.nan)
+        defined, ends = scores[~np.isnan(scores)], (np.nan, np.nan)
         if self.settings is not None:
-            low, high = statistics.bootstrap_interval(known[:, None], seed=state, **self.interval)
+            low, high = statistics.bootstrap_interval(defined[:, None], seed=state, **self.interval)
             ends = (low[0], high[0])
         return AlgorithmMean(
             row=row,
             algorithm=algorithm,
-            mean=float(known.mean()) if len(known) else None,
+            mean=float(defined.mean()) if len(defined) else None,
             low=or_none(ends[0]),
             high=or_none(ends[1]),
             letters="",
-            n_users=len(known),
+            n_users=len(defined),
         )
 
     def _gaps(self, division: _Division, one: Floats, other: Floats, state: int) -> Floats:
@@ -252,7 +262,7 @@ class TableGroups:
         means[[group.is_small for group in groups]] = np.nan
         rows = np.flatnonzero((~np.isnan(means)).sum(axis=0) > 1)
         most, least = (end(means[:, rows], axis=0) for end in (np.nanargmax, np.nanargmin))
-        found = self._gaps(division, one[most, :, rows].T, one[least, :, rows].T, state)
+        gaps = self._gaps(division, one[most, :, rows].T, one[least, :, rows].T, state)
         return [
             GroupGap(
                 **groups[0].algorithms[row].only(RowKey),
@@ -262,7 +272,7 @@ class TableGroups:
                 low=or_none(gap[1]),
                 high=or_none(gap[2]),
             )
-            for row, high, low, gap in zip(rows, most, least, found.T.tolist(), strict=True)
+            for row, high, low, gap in zip(rows, most, least, gaps.T.tolist(), strict=True)
             if not np.isnan(gap[0])
         ]
 
@@ -275,27 +285,29 @@ class TableGroups:
         members = [items[masks[number][items]] for items, masks in folds]
         return int(np.count_nonzero(np.bincount(np.concatenate(members))))
 
-    def notes(self, where: str, found: Sequence[GroupScores]) -> Iterator[Note]:
+    def notes(self, where: str, results: Sequence[GroupScores]) -> Iterator[Note]:
         """Yield notes on groups that were added, on metrics left out, and on missing values.
 
         `where` names the table where there are several.
         """
         lacking: dict[tuple[str, ...], list[str]] = {}
         for division in self.divisions[: len(self.divisions) - self.adds_known]:
-            if out := tuple(str(each) for each in self.metrics if each not in division.wanted):
+            if out := tuple(
+                str(metric) for metric in self.metrics if metric not in division.metrics
+            ):
                 lacking.setdefault(out, []).append(division.section.title)
         for labels, titles in lacking.items():
             yield Note("groups-without-metrics", {"groups": titles, "metrics": labels}, where)
-        for each in {each.title: each for each in found}.values():
-            sizes = {group.group: group.n_members for group in each.groups}
+        for metric in {metric.title: metric for metric in results}.values():
+            sizes = {group.group: group.n_members for group in metric.groups}
             n_unknown = sizes.get(UNKNOWN, 0)
-            if each.title == KNOWN.title:
+            if metric.title == KNOWN.title:
                 if self.adds_known:  # a user may be known in one fold and unknown in another
                     tested = (split.ratings.users[split.test] for split in self.splits.values())
                     n_users = np.count_nonzero(np.bincount(np.concatenate([*tested])))
                     yield Note("users-unknown-to-model", {"n": n_unknown, "n_all": n_users}, where)
-            elif n_unknown and each.by != "popularity":
-                values = {"groups": each.title, "n": n_unknown, "name": UNKNOWN}
+            elif n_unknown and metric.by != "popularity":
+                values = {"groups": metric.title, "n": n_unknown, "name": UNKNOWN}
                 yield Note("groups-without-value", values, where)
 
 
@@ -309,12 +321,12 @@ def _wide(
 
 def item_lists(lists: Rankings, mask: NDArray[np.bool_], test: Judged) -> Rankings:
     """Return lists with the judgments of a group of items alone; ranks stay those of all items."""
-    kept, judged = mask[lists.items], mask[test[1]]
-    users = np.repeat(np.arange(lists.n_users), np.diff(lists.offsets))[kept]
+    in_group, judged = mask[lists.items], mask[test[1]]
+    users = np.repeat(np.arange(lists.n_users), np.diff(lists.offsets))[in_group]
     owners, grades = test[0][judged], test[2][judged]
     return replace(
         lists,
-        **{each: getattr(lists, each)[kept] for each in OF_ENTRIES},
+        **{column: getattr(lists, column)[in_group] for column in OF_ENTRIES},
         offsets=offsets_of(users, lists.n_users),
         pool_offsets=offsets_of(owners, lists.n_users),
         pool=grades[np.lexsort((-grades, owners))],
@@ -324,22 +336,22 @@ def item_lists(lists: Rankings, mask: NDArray[np.bool_], test: Judged) -> Rankin
 
 
 def item_scores(
-    wanted: Sequence[Metric], lists: Rankings, *, at_random: bool = False
+    scored: Sequence[Metric], lists: Rankings, *, at_random: bool = False
 ) -> dict[str, Floats]:
     """Score the lists of a group of items, or a random order; NaN without an item in the group."""
     scores = {}
-    for metric in wanted:
+    for metric in scored:
         rule = metric.having(undefined=None) if "undefined" in metric.params else metric
         if at_random:
-            found = _random([rule], lists)[str(rule)]
+            values = _random([rule], lists)[str(rule)]
         else:
-            found = metrics.score([rule], lists)[rule].per_user
-        scores[str(metric)] = np.where(np.diff(lists.pool_offsets) > 0, found, np.nan)
+            values = metrics.score([rule], lists)[rule].per_user
+        scores[str(metric)] = np.where(np.diff(lists.pool_offsets) > 0, values, np.nan)
     return scores
 
 
-def _random(wanted: Sequence[Metric], lists: Rankings) -> dict[str, Floats]:
+def _random(scored: Sequence[Metric], lists: Rankings) -> dict[str, Floats]:
     """Return the expected score of a random order of each list; NaN where that is not known."""
-    found = evaluation.bound_scores(wanted, lists)
-    scores = {label: limits["random"].per_user for label, limits in found.items()}
-    return dict.fromkeys(map(str, wanted), np.full(lists.n_users, np.nan)) | scores
+    bounds = evaluation.bound_scores(scored, lists)
+    scores = {label: limits["random"].per_user for label, limits in bounds.items()}
+    return dict.fromkeys(map(str, scored), np.full(lists.n_users, np.nan)) | scores

@@ -151,7 +151,10 @@ class Rankings:
             columns = [getattr(part, field.name) for part in parts]
             if all(column is not None for column in columns):
                 if field.name.endswith("offsets"):
-                    columns = [[0], np.cumsum(np.concatenate([np.diff(each) for each in columns]))]
+                    columns = [
+                        [0],
+                        np.cumsum(np.concatenate([np.diff(column) for column in columns])),
+                    ]
                 joined[field.name] = np.concatenate(columns)
         return Rankings(**joined)
 
@@ -188,10 +191,10 @@ class Pairs:
         ends = self.offsets[[0, -1]].tolist() if len(self.offsets) else []
         falls = bool((np.diff(self.offsets) < 0).any())
         if len(self.ratings) != n or ends != [0, n] or falls:
-            found = f"offsets from {ends[0]} to {ends[1]}" if ends else "no offsets"
+            text = f"offsets from {ends[0]} to {ends[1]}" if ends else "no offsets"
             raise MetricError(
                 f"pairs: {counted(n, 'estimate')}, {counted(len(self.ratings), 'rating')} and "
-                f"{found}{' that fall in between' * falls}; "
+                f"{text}{' that fall in between' * falls}; "
                 f"give one rating for each estimate and offsets that rise from 0 to {n}"
             )
 
@@ -294,8 +297,8 @@ class Exposure:
                 raise MetricError(f"exposure: {name} have {counted(len(array), 'row')}; give {n}")
         _store(self, np.int64, popularity=np.bincount(self.items, minlength=n_items))
         kinds = (np.int64, np.int64, np.float64)
-        known = None if judged is None else tuple(map(np.asarray, judged, kinds))
-        object.__setattr__(self, "judged", known)
+        relevances = None if judged is None else tuple(map(np.asarray, judged, kinds))
+        object.__setattr__(self, "judged", relevances)
 
     @property
     def n_users(self) -> int:

@@ -49,20 +49,29 @@ Now item 0 is a comedy, item 1 a comedy and a crime film; the user has rated ite
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from functools import partial
-from itertools import pairwise
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from harness.errors import MetricError, counted
-from harness.kernels import each_block, kernel
+from harness.errors import MetricError
 from harness.lazy import scipy
-from harness.metrics.arrays import Bools, Exposure, Floats, Ints, Rankings, Ranks
+from harness.metrics.arrays import Exposure, Floats, Ints, Rankings
 from harness.metrics.definition import metric
 from harness.metrics.parameters import SHARE, THRESHOLD, Parameter, Params, words
+from harness.metrics.shown_items import (
+    as_shares,
+    by_popularity,
+    cosine_sums,
+    genres_of,
+    is_relevant,
+    mean_of_items,
+    means_at,
+    profile_sums,
+    running_sums,
+    sums_at,
+    times_shown,
+    top_items,
+)
 from harness.metrics.ties import least_relevant
 
 OF = Parameter(
@@ -121,7 +130,7 @@ def user_coverage(lists: Rankings, ks: Ints, params: Params) -> Floats:
 )
 def item_coverage(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -> Floats:
     """Share of the items with a training rating that are in the first k of some list."""
-    return np.array([(counts > 0).mean() for counts in _times_shown(lists, ks, exposure)])
+    return np.array([(counts > 0).mean() for counts in times_shown(lists, ks, exposure)])
 
 
 @_of_all_lists(
@@ -131,7 +140,7 @@ def item_coverage(lists: Rankings, ks: Ints, params: Params, exposure: Exposure)
 )
 def gini(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -> Floats:
     """Gini index of how often items are shown: 0 if all equally often, near 1 if only a few."""
-    counts = np.sort(_times_shown(lists, ks, exposure), axis=1)
+    counts = np.sort(times_shown(lists, ks, exposure), axis=1)
     n, total = counts.shape[1], counts.sum(axis=1)
     weights = 2.0 * np.arange(1, n + 1) - n - 1
     return np.asarray((weights * counts).sum(axis=1) / np.where(total, n * total, np.nan))
@@ -144,7 +153,7 @@ def gini(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -> Float
 )
 def entropy(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -> Floats:
     """Shannon entropy, in bits, of which items are shown."""
-    shares = (n[n > 0] / max(1, n.sum()) for n in _times_shown(lists, ks, exposure))
+    shares = (n[n > 0] / max(1, n.sum()) for n in times_shown(lists, ks, exposure))
     return np.array([-(p * np.log2(p)).sum() if len(p) else np.nan for p in shares]) + 0.0
 
 
@@ -158,7 +167,7 @@ def entropy(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -> Fl
 )
 def popularity(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -> Floats:
     """Average recommended popularity: mean number of training ratings of the first k."""
-    return _mean_of(exposure.popularity, lists, ks, exposure)
+    return mean_of_items(exposure.popularity, lists, ks, exposure)
 
 
 @_of_items(
@@ -175,7 +184,7 @@ def novelty(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -> Fl
     """
     n = exposure.n_users if params["of"] == "users" else len(exposure.users)
     information = np.log2(n) - np.log2(np.maximum(exposure.popularity, 1))
-    return _mean_of(information, lists, ks, exposure)
+    return mean_of_items(information, lists, ks, exposure)
 
 
 @_of_items(
@@ -193,8 +202,8 @@ def popularity_rank(lists: Rankings, ks: Ints, params: Params, exposure: Exposur
     data; items without a training rating come last.
     """
     rank = np.empty(len(exposure.popularity))
-    rank[_by_popularity(exposure)] = np.arange(1, len(rank) + 1)
-    return _mean_of(rank, lists, ks, exposure)
+    rank[by_popularity(exposure)] = np.arange(1, len(rank) + 1)
+    return mean_of_items(rank, lists, ks, exposure)
 
 
 @_of_items(
@@ -210,7 +219,7 @@ def aplt(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -> Float
     Ties at the end of the head are resolved as by `popularity_rank`; an item without a training
     rating is in the tail.
     """
-    order = _by_popularity(exposure)
+    order = by_popularity(exposure)
     counts, share = exposure.popularity[order], params["head"].as_number
     if share is None:
         n_head = int((5 * (np.cumsum(counts) - counts) < 4 * counts.sum()).sum())
@@ -218,7 +227,7 @@ def aplt(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -> Float
         n_head = math.ceil(share * exposure.n_catalogue - 1e-9)
     tail = np.ones(len(order))
     tail[order[:n_head]] = 0.0
-    return _mean_of(tail, lists, ks, exposure)
+    return mean_of_items(tail, lists, ks, exposure)
 
 
 @_of_all_lists(
@@ -233,8 +242,8 @@ def poplift(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -> Fl
     As in the paper a value of a whole group of users, here all with a list and training ratings; a
     user has none. 0 if lists are as popular as profiles, below 0 if less.
     """
-    shown = _mean_of(exposure.popularity, lists, ks, exposure)
-    rated = _profile_sums(np.stack([exposure.popularity, exposure.popularity >= 0], 1), exposure)
+    shown = mean_of_items(exposure.popularity, lists, ks, exposure)
+    rated = profile_sums(np.stack([exposure.popularity, exposure.popularity >= 0], 1), exposure)
     profile = rated[:, :1] / np.where(rated[:, 1:] > 0, rated[:, 1:], np.nan)
     both = ~np.isnan(shown + profile)
     ratios = np.where(both, shown, 0.0).sum(axis=0), np.where(both, profile, 0.0).sum(axis=0)
@@ -255,11 +264,13 @@ def calibration(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -
     All training ratings weigh the same, and so do all ranks. Items without a genre are left out;
     nan if nothing is left of the list or of the profile.
     """
-    top, genres = _top(lists, ks, exposure), _genres(exposure)
+    top, genres = top_items(lists, ks, exposure), genres_of(exposure)
     shares = genres / np.maximum(genres.sum(axis=1, keepdims=True), 1)
-    profile = _as_shares(_profile_sums(shares, exposure))
-    mixed = ((1 - KEPT) * _as_shares(shown) + KEPT * profile for shown in _running(shares, top, ks))
-    divergences = [scipy.special.rel_entr(profile, each).sum(axis=1) for each in mixed]
+    profile = as_shares(profile_sums(shares, exposure))
+    mixed = (
+        (1 - KEPT) * as_shares(shown) + KEPT * profile for shown in running_sums(shares, top, ks)
+    )
+    divergences = [scipy.special.rel_entr(profile, mixture).sum(axis=1) for mixture in mixed]
     return np.asarray(np.maximum(np.stack(divergences, 1), 0.0))
 
 
@@ -273,11 +284,11 @@ def genre_diversity(lists: Rankings, ks: Ints, params: Params, exposure: Exposur
 
     Items without a genre are left out; nan for fewer than two others.
     """
-    top, genres = _top(lists, ks, exposure), _genres(exposure)
+    top, genres = top_items(lists, ks, exposure), genres_of(exposure)
     sizes = genres.sum(axis=1, keepdims=True)
     vectors = np.hstack([genres / np.sqrt(np.maximum(sizes, 1)), sizes > 0])
     values = []
-    for total in _running(vectors, top, ks):
+    for total in running_sums(vectors, top, ks):
         n = np.where(total[:, -1] > 1, total[:, -1], np.nan)
         values.append(1.0 - (np.square(total[:, :-1]).sum(axis=1) - n) / (n * (n - 1)))
     return np.asarray(np.clip(np.stack(values, 1), 0.0, 1.0))
@@ -300,12 +311,12 @@ def diversity(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -> 
     nan for fewer than two items. Negative ratings can give a cosine below 0, and a diversity
     above 1.
     """
-    top, cosine = _top(lists, ks, exposure), params["similarity"] == "cosine"
+    top, cosine = top_items(lists, ks, exposure), params["similarity"] == "cosine"
     if cosine and exposure.ratings is None:
         raise MetricError("similarity=cosine needs training ratings; leave it out, or give them")
-    sizes = _sums(top >= 0, ks)
+    sizes = sums_at(top >= 0, ks)
     n_pairs = np.where(sizes > 1, sizes * (sizes - 1) / 2, np.nan)
-    return 1.0 - _sums(_cosine_sums(top, exposure, of_ratings=cosine)[0], ks) / n_pairs
+    return 1.0 - sums_at(cosine_sums(top, exposure, of_ratings=cosine)[0], ks) / n_pairs
 
 
 @_of_items(
@@ -330,192 +341,8 @@ def serendipity(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -
     >>> round(serendipity(lists, 1, exposure=exposure).mean, 4)
     0.2929
     """
-    top = _top(lists, ks, exposure)
-    _, to_history, n_history = _cosine_sums(top, exposure)
+    top = top_items(lists, ks, exposure)
+    _, to_history, n_history = cosine_sums(top, exposure)
     history = np.where(n_history > 0, n_history, np.nan)[:, np.newaxis]
-    relevant = _is_relevant(lists, top, least_relevant(params), exposure)
-    return _means(np.where(relevant, 1.0 - to_history / history, 0.0 * history), top, ks)
-
-
-def _top(lists: Rankings, ks: Ints, exposure: Exposure) -> Ranks:
-    """Return the items of the first ranks, as many as the greatest k needs, -1 past the end."""
-    top, deepest = lists.top_items, int(ks.max())
-    depth = 0 if top is None else top.shape[1]
-    if top is None or (depth < deepest and (lists.n_ranked > depth).any()):
-        raise MetricError(
-            f"of each list only the first {depth} items are known by name; "
-            f"make the rankings with a depth of {deepest}"
-        )
-    if len(exposure.list_users) != lists.n_users:
-        raise MetricError(
-            f"{counted(lists.n_users, 'list')}, but the exposure names "
-            f"{counted(len(exposure.list_users), 'user')}; give one user for each list"
-        )
-    if int(top.max(initial=-1)) >= len(exposure.popularity):
-        raise MetricError(
-            f"item {top.max()} is recommended, but the exposure has codes "
-            f"below {len(exposure.popularity)}; set its n_items"
-        )
-    return top[:, :deepest] if depth else np.full((lists.n_users, 1), -1, dtype=np.int32)
-
-
-def _times_shown(lists: Rankings, ks: Ints, exposure: Exposure) -> list[Ints]:
-    """Count, for each k, how often each item of the catalogue is among the first k."""
-    top = _top(lists, ks, exposure)
-    counts = (
-        np.bincount(top[:, :k][top[:, :k] >= 0], minlength=len(exposure.popularity)) for k in ks
-    )
-    return [each[exposure.popularity > 0] for each in counts]
-
-
-def _by_popularity(exposure: Exposure) -> Ints:
-    """Return the items from the most rated, equally rated ones by first appearance in the data."""
-    return np.argsort(-exposure.popularity, kind="stable")
-
-
-def _genres(exposure: Exposure) -> Floats:
-    """Return 1 for each genre of each item."""
-    return np.asarray(exposure.genres, dtype=np.float64)
-
-
-def _profile_sums(values: NDArray[np.generic], exposure: Exposure) -> Floats:
-    """Sum rows of values over the training items of each list's user, 0 for an unknown user."""
-    sums = _by_user(exposure) @ values
-    padded = np.vstack([sums, np.zeros_like(sums[:1])])
-    return np.asarray(padded[exposure.list_users], dtype=np.float64)
-
-
-def _running(values: Floats, top: Ranks, ks: Ints) -> Iterator[Floats]:
-    """Yield for each k, rising, the sum of the values of the first k items of each list."""
-    padded = np.vstack([values, np.zeros_like(values[:1])])  # the last row is that of no item
-    total = np.zeros((len(top), values.shape[1]))
-    for done, k in pairwise([0, *ks.tolist()]):
-        for rank in range(done, min(k, top.shape[1])):
-            total = total + padded[top[:, rank]]
-        yield total
-
-
-def _as_shares(counts: Floats) -> Floats:
-    """Divide each row by its sum; nan where that is 0."""
-    sums = counts.sum(axis=1, keepdims=True)
-    return counts / np.where(sums > 0, sums, np.nan)
-
-
-def _sums(values: Floats | Bools, ks: Ints) -> Floats:
-    """Sum values by rank over the first k."""
-    return np.cumsum(values, axis=1, dtype=np.float64)[:, np.minimum(ks, values.shape[1]) - 1]
-
-
-def _mean_of(values: NDArray[Any], lists: Rankings, ks: Ints, exposure: Exposure) -> Floats:
-    """Average a value of each item over the first k of each list."""
-    top = _top(lists, ks, exposure)
-    return _means(np.where(top >= 0, values[top], 0.0), top, ks)
-
-
-def _means(values: Floats, top: Ranks, ks: Ints) -> Floats:
-    """Average values by rank over the first k of each list."""
-    sizes = _sums(top >= 0, ks)
-    return _sums(values, ks) / np.where(sizes > 0, sizes, np.nan)
-
-
-def _is_relevant(lists: Rankings, top: Ranks, least: float, exposure: Exposure) -> Bools:
-    """Return whether the item at each of the first ranks is relevant."""
-    if exposure.judged is not None:
-        owners, items, relevance = exposure.judged
-        n_items = len(exposure.popularity)
-        shown = np.arange(len(top))[:, np.newaxis] * n_items + top
-        return np.isin(shown, (owners * n_items + items)[relevance >= least]) & (top >= 0)
-    users = np.repeat(np.arange(lists.n_users), np.diff(lists.offsets))
-    entries = (lists.relevance >= least) & (lists.rank <= top.shape[1])
-    relevant = np.zeros(top.shape, dtype=bool)
-    relevant[users[entries], lists.rank[entries] - 1] = True
-    return relevant
-
-
-def _by_user(exposure: Exposure, *, of_ratings: bool = False) -> scipy.sparse.csr_array:
-    """Return the training ratings, or 1 for each, as a matrix of users and items."""
-    n_users = 1 + max(int(exposure.users.max()), int(exposure.list_users.max(initial=0)))
-    given = exposure.ratings if of_ratings else np.ones(len(exposure.users))
-    shape = (n_users, len(exposure.popularity))
-    by_user = scipy.sparse.coo_array((given, (exposure.users, exposure.items)), shape=shape).tocsr()
-    by_user.sum_duplicates()
-    return by_user
-
-
-def _cosine_sums(
-    top: Ranks, exposure: Exposure, *, of_ratings: bool = False
-) -> tuple[Floats, Floats, Ints]:
-    """Sum the cosines of the item at each rank of each list, by who rated both or by their ratings.
-
-    Returns the sums over the items at the ranks above and over those that the user rated in
-    training, both of shape (n_users, depth), and how many the user rated.
-    """
-    by_user = _by_user(exposure, of_ratings=of_ratings)
-    by_item = by_user.tocsc()
-    scale = 1.0 / np.sqrt(np.maximum(np.diff(by_item.indptr), 1))
-    if of_ratings:
-        scale = np.ones_like(scale)
-    ratings = (
-        *(by_user.indptr, by_user.indices, by_user.data),
-        *(by_item.indptr, by_item.indices, by_item.data),
-        scale,
-    )
-    # The places where each item is shown, item after item.
-    flat = np.ascontiguousarray(top).ravel()
-    places = np.argsort(flat, kind="stable")[(flat < 0).sum() :]
-    shown, counts = np.unique(flat[places], return_counts=True)
-    edges = np.concatenate(([0], np.cumsum(counts)))
-    within, to_history = np.zeros(top.shape), np.zeros(top.shape)
-    of_lists = (shown, edges, places, top, exposure.list_users)
-    out = (of_ratings, within, to_history)
-    each_block(lambda a, b: _sum_cosines(ratings, of_lists, a, b, *out), len(shown))
-    lengths = np.append(np.diff(by_user.indptr), 0).astype(np.int64)  # the last for -1
-    return within, to_history, lengths[exposure.list_users]
-
-
-@kernel
-def _sum_cosines(
-    ratings: tuple[Ranks, Ranks, Floats, Ranks, Ranks, Floats, Floats],
-    lists: tuple[Ranks, Ints, Ints, Ranks, Ranks],
-    start: int,
-    stop: int,
-    of_ratings: bool,
-    within: Floats,
-    to_history: Floats,
-) -> None:
-    """Go over all raters of an item once, and sum its cosines wherever it is shown."""
-    user_offsets, items, values, item_offsets, users, item_values, scale = ratings
-    shown, edges, places, top, list_users = lists
-    together = np.zeros(len(scale), dtype=np.int32)
-    alike, squares, other_squares = np.zeros((3, len(scale)))
-    for index in range(start, stop):
-        item = shown[index]
-        raters = range(item_offsets[item], item_offsets[item + 1])
-        if of_ratings:
-            alike[:] = squares[:] = other_squares[:] = 0.0
-            for i in raters:
-                for j in range(user_offsets[users[i]], user_offsets[users[i] + 1]):
-                    alike[items[j]] += item_values[i] * values[j]
-                    squares[items[j]] += item_values[i] ** 2
-                    other_squares[items[j]] += values[j] ** 2
-            for other in range(len(scale)):
-                norms = np.sqrt(squares[other] * other_squares[other])
-                alike[other] = alike[other] / norms if norms > 0.0 else 0.0
-        else:
-            together[:] = 0
-            for i in raters:
-                for j in range(user_offsets[users[i]], user_offsets[users[i] + 1]):
-                    together[items[j]] += 1
-            alike[:] = together
-        for place in places[edges[index] : edges[index + 1]]:
-            user, rank = place // top.shape[1], place % top.shape[1]
-            total = 0.0
-            for above in range(rank):
-                other = top[user, above]
-                total += alike[other] * scale[other]
-            within[user, rank] = total * scale[item]
-            if list_users[user] >= 0:
-                total = 0.0
-                for j in range(user_offsets[list_users[user]], user_offsets[list_users[user] + 1]):
-                    total += alike[items[j]] * scale[items[j]]
-                to_history[user, rank] = total * scale[item]
+    relevant = is_relevant(lists, top, least_relevant(params), exposure)
+    return means_at(np.where(relevant, 1.0 - to_history / history, 0.0 * history), top, ks)

@@ -26,8 +26,9 @@ import numpy as np
 
 from harness.kernels import kernel
 from harness.metrics.arrays import Floats, Ints, Rankings
-from harness.metrics.dcg import BINARY, Entries, Gains, accumulate, gain_of, walk
+from harness.metrics.dcg import Entries, accumulate, walk
 from harness.metrics.definition import metric
+from harness.metrics.gains import BINARY, Gains, gain_of
 from harness.metrics.parameters import (
     EMPTY,
     LISTS,
@@ -119,8 +120,8 @@ def fbeta(lists: Rankings, ks: Ints, params: Params) -> Floats:
     expectation over ties is the formula at the expected hits.
     """
     weight = float(params["beta"]) ** 2
-    whole = weight * count_relevant(lists, params) + divisor(lists, ks, params)
-    return (1.0 + weight) * expected_hits(lists, ks, params) / whole
+    total = weight * count_relevant(lists, params) + divisor(lists, ks, params)
+    return (1.0 + weight) * expected_hits(lists, ks, params) / total
 
 
 @metric(
@@ -238,14 +239,14 @@ def divisor(lists: Rankings, ks: Ints, params: Params) -> Floats:
     """Return what `denominator` says, nan for users without a relevant item."""
     n_relevant = count_relevant(lists, params)
     listed = np.minimum(ks, np.maximum(lists.n_ranked, 1)[:, np.newaxis])
-    found: dict[str, Floats | Ints] = {
+    divisors: dict[str, Floats | Ints] = {
         "k": ks,
         "list": listed,
         "relevant": n_relevant,
         "achievable": np.minimum(ks, n_relevant),
         "retrievable": np.minimum(listed, n_relevant),
     }
-    return np.where(np.isnan(n_relevant), np.nan, found[params["denominator"]])
+    return np.where(np.isnan(n_relevant), np.nan, divisors[params["denominator"]])
 
 
 @kernel
@@ -302,13 +303,13 @@ def _precisions(
                     before += (s - 1.0) / (c + s)
                 if by_hits and high > k:
                     crossed = True
-                    own = offsets[user] + user
-                    fewest, most = hypergeometric(n, r, inside, own, chances)
+                    start_of_user = offsets[user] + user
+                    fewest, most = hypergeometric(n, r, inside, start_of_user, chances)
                     expected = 0.0
                     for x in range(fewest, most + 1):
                         if hits + x > 0:
-                            found = x * _given(x, inside, hits, here, before) / inside
-                            expected += chances[own + x] * (total + found) / (hits + x)
+                            chance = x * _given(x, inside, hits, here, before) / inside
+                            expected += chances[start_of_user + x] * (total + chance) / (hits + x)
                     total = expected
                 else:
                     total += r * _given(r, n, hits, here, before) / n

@@ -18,8 +18,9 @@ import numpy as np
 from harness.kernels import kernel
 from harness.metrics.arrays import Floats, Ints, Rankings
 from harness.metrics.binary import hits, where_relevant
-from harness.metrics.dcg import GRADES, OFFSET, Entries, Form, gain_of, gains, walk, without_gain
+from harness.metrics.dcg import Entries, Form, walk
 from harness.metrics.definition import metric
+from harness.metrics.gains import GRADES, OFFSET, gain_of, gains, without_gain
 from harness.metrics.parameters import (
     LISTS,
     POSITIVE,

@@ -67,11 +67,13 @@ class Convention:
             "bt": "" if least is None else f"({number(least)})",
             "below": "0" if least is None else number(least - 1),
         }
-        found = {}
+        by_role = {}
         for role, template in self.labels.items():
             label = template.format(**fill)
-            found[role] = parse(label.removesuffix("@") if label.endswith("@") else f"{label}@{k}")
-        return found
+            by_role[role] = parse(
+                label.removesuffix("@") if label.endswith("@") else f"{label}@{k}"
+            )
+        return by_role
 
 
 def conventions() -> dict[str, Convention]:

@@ -11,17 +11,14 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from harness.kernels import each_block, kernel
 from harness.metrics.arrays import Floats, Ints, Rankings, Ranks
 from harness.metrics.definition import metric
+from harness.metrics.gains import GRADED, Gains, gain_of, gains, without_gain
 from harness.metrics.parameters import (
-    ANY,
     EMPTY,
     LISTS,
-    OPTIONAL,
-    SEVERAL,
     SHORT,
     TIES,
     Parameter,
@@ -29,38 +26,7 @@ from harness.metrics.parameters import (
     number,
     words,
 )
-from harness.metrics.ties import AVERAGE, BEST, WORST, cut_rule, hypergeometric, least_gain
-
-GAIN = Parameter(
-    "gain",
-    "gain of an item by its relevance: 2**rel - 1, rel, 1 from a threshold on (binary alone: of "
-    "anything above 0), or a table with the gain of relevance 0, 1, 2, ...",
-    words("exp2", "linear", binary=OPTIONAL, table=SEVERAL),
-)
-LEAST = Parameter(
-    "threshold",
-    "relevance below it has no gain; by default none is left out",
-    words("none"),
-    ANY,
-)
-OFFSET = Parameter(
-    "offset",
-    "subtracted from each relevance before its gain; not for binary gains",
-    limits=ANY,
-    default="0",
-)
-NEGATIVE = Parameter(
-    "negative",
-    "what a negative relevance is: an error, zero, or kept as it is",
-    words("error", "zero", "keep"),
-)
-GRADES = Parameter(
-    "grades",
-    "whether relevances keep their fractions, or lose them as in software that stores integers",
-    words("real", "whole"),
-)
-GRADED = (GAIN, LEAST, OFFSET, NEGATIVE, GRADES)
-"""What decides the gain of a relevance, for metrics of more than two grades."""
+from harness.metrics.ties import AVERAGE, BEST, WORST, cut_rule, hypergeometric
 
 BASE = Parameter(
     "base",
@@ -82,63 +48,15 @@ IDEAL = Parameter(
     words("judged", "retrieved", "full"),
 )
 SMALLEST_BLOCK = 2048
-EXP2, LINEAR, BINARY = 0, 1, 2
 
 Form = Callable[[Floats], Floats]
 """From ranks to their weights."""
-Gains = tuple[Floats, int, float]
-"""What `gain_of` needs: relevances, EXP2, LINEAR or BINARY, and the least relevance with a gain."""
 Entries = tuple[Ints, Gains, Ranks, Ranks, Ints, Floats, Floats]
 """Ranked lists as compiled loops take them: offsets, gains, first and last rank of ties, ks, the
 weight of each rank from 0 (unused) to the greatest k, and the sum of the weights up to each."""
 
 DISCOUNTED = (*GRADED, BASE, DISCOUNT)
 JARVELIN = "Järvelin and Kekäläinen 2002, doi:10.1145/582415.582418"
-
-
-def _grades(params: Params, relevance: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return relevances as gains are computed from them, and which have a gain."""
-    grades = np.trunc(relevance) if params["grades"] == "whole" else relevance
-    counted = grades >= (least_gain(params) if "threshold" in params else -np.inf)
-    grades = grades - float(params["offset"])
-    return np.maximum(grades, 0.0) if params["negative"] == "zero" else grades, counted
-
-
-def without_gain(params: Params, relevance: Floats) -> str:
-    """Return which relevance has no gain and what to do, or ""."""
-    gain, offset = params["gain"], float(params["offset"])
-    if gain.word == "binary":
-        return ""
-    if gain.word == "table":  # it has to hold every grade; for the rest the extremes are enough
-        relevance = np.unique(relevance)
-    elif "threshold" not in params or least_gain(params) == -np.inf:
-        relevance = np.array([relevance.min(), relevance.max()])
-    grades, counted = _grades(params, relevance)
-    grades = grades[counted]
-    if not len(grades):
-        return ""
-    least, most = grades.min(), grades.max()
-    if least < 0 and params["negative"] == "error":
-        return (
-            f"a relevance of {number(least)}"
-            + (f" after the offset of {number(offset)}" if offset else "")
-            + "; add negative=zero, or move the scale with "
-            f"offset={number(least + offset)}"
-        )
-    if gain.word == "table":
-        n = len(gain.numbers)
-        unlisted = grades[(grades < 0) | (grades >= n) | (grades % 1 != 0)]
-        if len(unlisted):
-            return (
-                f"no gain for a relevance of {number(unlisted[0])}; the table has those of 0 to "
-                f"{n - 1}: lengthen it, or move the scale with offset"
-            )
-    if gain == "exp2" and most > 1000:
-        return (
-            f"2**{number(most)} is beyond what a float holds; use gain=linear, or "
-            "gain=binary for counts, as of plays"
-        )
-    return ""
 
 
 def _excluded(params: Params, k: int | None) -> str:
@@ -264,38 +182,6 @@ def _discounts(params: Params) -> Form:
     return lambda ranks: 1.0 / divisors[params["discount"]](ranks)
 
 
-def gains(params: Params, relevance: Floats) -> Gains:
-    """Return what the gains of relevances are computed from; `without_gain` must name none."""
-    gain = params["gain"]
-    if gain.word == "binary":
-        return relevance, BINARY, least_gain(params)
-    form = LINEAR if gain == "linear" else EXP2
-    plain = params["grades"] == "real" and params["offset"] == "0" and params["negative"] != "zero"
-    if plain and gain.word != "table":
-        return relevance, form, least_gain(params) if "threshold" in params else -np.inf
-    grades, counted = _grades(params, relevance)
-    grades = np.where(counted, grades, 0.0)
-    if gain.word == "table":
-        by_grade = np.array(gain.numbers)
-        return np.where(counted, by_grade[grades.astype(np.int64)], 0.0), LINEAR, -np.inf
-    return grades, form, -np.inf
-
-
-@kernel
-def gain_of(relevance: float, form: int, least: float) -> float:
-    """Return the gain of a relevance; 2**rel - 1 by a shift where that is exact and much faster."""
-    if form == BINARY:
-        return 1.0 if relevance >= least else 0.0
-    if relevance < least:
-        return 0.0
-    if form == LINEAR:
-        return relevance
-    whole = int(relevance)
-    if 0 <= whole < 62 and whole == relevance:
-        return float((1 << whole) - 1)
-    return float(2.0**relevance - 1.0)
-
-
 def walk(
     loop: Callable[..., None], lists: Rankings, gains: Gains, form: Form, ks: Ints, *more: object
 ) -> Floats:
@@ -381,12 +267,12 @@ def _in_order(offsets: Ints, gains: Gains, ks: Ints, params: Params) -> Floats:
 
 def _against_retrieved(lists: Rankings, ks: Ints, params: Params, *, ratio: bool) -> Floats:
     """Return ndcg, or idcg, against the best order of the items in the first k."""
-    found, ways = gains(params, lists.relevance), (cut_rule(params), ratio)
+    gained, ways = gains(params, lists.relevance), (cut_rule(params), ratio)
     if params["gain"].word == "binary":
         chances = np.empty(len(lists.relevance) + lists.n_users)
-        return walk(_retrieved_binary, lists, found, _discounts(params), ks, *ways, chances)
+        return walk(_retrieved_binary, lists, gained, _discounts(params), ks, *ways, chances)
     # Graded gains have no ties here: for each cut, sort what stands above it.
-    relevance, *form = found
+    relevance, *form = gained
     owners = np.repeat(np.arange(lists.n_users), np.diff(lists.offsets))
     by_gain = np.lexsort((-relevance, owners))
     ideal = np.empty((lists.n_users, len(ks)))
@@ -413,10 +299,10 @@ def _retrieved_binary(
     """
     offsets, (relevance, form, least), lows, highs, ks, _, prefix = lists
     for user in range(start, stop):
-        own = offsets[user] + user  # the user's place in `chances`
+        place = offsets[user] + user  # the user's place in `chances`
         for cut in range(len(ks)):
             k = ks[cut]
-            hits, found = 0, 0.0  # in the groups that end by k
+            hits, expected = 0, 0.0  # in the groups that end by k
             crossing, low, n_tied, inside = 0, k + 1, 1, 0
             entry = offsets[user]
             while entry < offsets[user + 1] and lows[entry] <= k:
@@ -427,15 +313,15 @@ def _retrieved_binary(
                     entry += 1
                 if high <= k:
                     hits += r
-                    found += _weight_of(r, low, high, prefix, rule)
+                    expected += _weight_of(r, low, high, prefix, rule)
                 else:
                     crossing, n_tied, inside = r, high - low + 1, k - low + 1
-            fewest, most = hypergeometric(n_tied, crossing, inside, own, chances)
+            fewest, most = hypergeometric(n_tied, crossing, inside, place, chances)
             extreme = np.nan
             for x in range(fewest, most + 1):
                 best = prefix[hits + x]
-                chance = chances[own + x] if rule == AVERAGE else 1.0
-                value = chance * (found + _weight_of(x, low, k, prefix, rule))
+                chance = chances[place + x] if rule == AVERAGE else 1.0
+                value = chance * (expected + _weight_of(x, low, k, prefix, rule))
                 value = value / best if hits + x > 0 else 0.0
                 if rule == AVERAGE:
                     out[user, cut] += value if ratio else chance * best

@@ -311,8 +311,8 @@ def _limits(ends: Sequence[Any]) -> tuple[Any, Any]:
     return -math.inf if low is None else low, math.inf if high is None else high
 
 
-def _there(evidence: T | None, what: str, label: str) -> T:
+def _there(evidence: T | None, content: str, label: str) -> T:
     if evidence is None:
-        reason = f"it needs {what}, but there are none; give them or leave the metric out"
+        reason = f"it needs {content}, but there are none; give them or leave the metric out"
         raise MetricError(f"{label}: {reason}", reason)
     return evidence

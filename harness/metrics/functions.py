@@ -211,9 +211,9 @@ def metric(
         if not callable(function):
             raise MetricError("harness.metric: write it with brackets, as @harness.metric()")
         if needs not in typing.get_args(Needs):
-            known = ", ".join(typing.get_args(Needs))
-            raise MetricError(f"{function.__name__}: needs={needs!r}; use one of {known}")
-        own, convert = _parameters(function, takes_k=needs != "pairs")
+            choices = ", ".join(typing.get_args(Needs))
+            raise MetricError(f"{function.__name__}: needs={needs!r}; use one of {choices}")
+        parameters, convert = _parameters(function, takes_k=needs != "pairs")
         about = summary or " ".join((function.__doc__ or "").partition("\n\n")[0].split())
         computing = _of_pairs if needs == "pairs" else _of_lists
         compute = computing(function, convert, range)
@@ -223,7 +223,7 @@ def metric(
             compute,
             formula or about,
             source or f"{function.__module__}.{function.__name__}",
-            parameters=own if needs == "pairs" else (*own, TIES, UNDEFINED),
+            parameters=parameters if needs == "pairs" else (*parameters, TIES, UNDEFINED),
             range=range,
             higher_is_better=higher_is_better,
             needs="rankings" if needs == "lists" else needs,
@@ -339,10 +339,10 @@ def _parameter(
         chosen = "yes" if default else "no"
         return Parameter(name, "", words(*SWITCH), default=chosen), lambda value: SWITCH[value]
     if isinstance(default, int | float) and not choices:
-        whole = isinstance(default, int) and hint is not float
+        is_whole = isinstance(default, int) and hint is not float
 
         def turn(value: Value) -> float:
-            return int(float(value)) if whole and float(value).is_integer() else float(value)
+            return int(float(value)) if is_whole and float(value).is_integer() else float(value)
 
         return Parameter(name, "", limits=ANY, default=number(default)), turn
     if isinstance(default, str) and default in choices:

@@ -25,8 +25,8 @@ SHARE = (0.0, 1.0)
 
 def number(value: float) -> str:
     """Write a number as a label does: 2 and 0.8, whole numbers without a point."""
-    whole = float(value).is_integer() and abs(value) < 1e15
-    return str(int(value)) if whole else repr(float(value))
+    is_whole = float(value).is_integer() and abs(value) < 1e15
+    return str(int(value)) if is_whole else repr(float(value))
 
 
 class Value(str):

@@ -107,16 +107,16 @@ def fcp(pairs: Pairs, params: Params) -> UserScores:
         SMALLEST_BLOCK,
     )
     for user in np.flatnonzero(np.diff(pairs.offsets) > MOST_COMPARED):
-        own = slice(*pairs.offsets[user : user + 2])
-        counts = _count_by_sorting(pairs.estimates[own], pairs.ratings[own])
+        span = slice(*pairs.offsets[user : user + 2])
+        counts = _count_by_sorting(pairs.estimates[span], pairs.ratings[span])
         concordant[user], discordant[user] = counts
     both = concordant + discordant
     in_order, out_of_order = float(concordant.sum()), float(discordant.sum())
     if params["pooling"] == "surprise":
         in_order /= max(1, int((concordant > 0).sum()))
         out_of_order /= max(1, int((discordant > 0).sum()))
-    whole = in_order + out_of_order
-    return _ratio(concordant, both), in_order / whole if whole else math.nan
+    total = in_order + out_of_order
+    return _ratio(concordant, both), in_order / total if total else math.nan
 
 
 ESTIMATED = Parameter(
@@ -141,8 +141,8 @@ def estimated_precision(pairs: Pairs, params: Params, k: int) -> UserScores:
 
     0 where none of the first k is: Surprise's FAQ computes it so. `precision` counts all k.
     """
-    found, recommended, _ = _estimated_counts(pairs, params, k)
-    per_user = _ratio(found, recommended, none=0.0)
+    hits, recommended, _ = _estimated_counts(pairs, params, k)
+    per_user = _ratio(hits, recommended, none=0.0)
     return per_user, _mean(per_user)
 
 
@@ -152,8 +152,8 @@ def estimated_recall(pairs: Pairs, params: Params, k: int) -> UserScores:
 
     0 where nothing is relevant: Surprise's FAQ computes it so. `recall` counts all of the first k.
     """
-    found, _, relevant = _estimated_counts(pairs, params, k)
-    per_user = _ratio(found, relevant, none=0.0)
+    hits, _, relevant = _estimated_counts(pairs, params, k)
+    per_user = _ratio(hits, relevant, none=0.0)
     return per_user, _mean(per_user)
 
 
@@ -177,9 +177,9 @@ def _estimated_counts(pairs: Pairs, params: Params, k: int) -> tuple[Floats, Flo
     return total(weights * relevant), total(weights), total(relevant.astype(float))
 
 
-def _ratio(part: Floats | Ints, whole: Floats | Ints, none: float = math.nan) -> Floats:
+def _ratio(part: Floats | Ints, total: Floats | Ints, none: float = math.nan) -> Floats:
     """Divide the values of users; `none` where there is nothing to divide by."""
-    return np.asarray(np.divide(part, whole, out=np.full(len(part), none), where=whole > 0))
+    return np.asarray(np.divide(part, total, out=np.full(len(part), none), where=total > 0))
 
 
 def _mean(values: Floats) -> float:
@@ -196,14 +196,14 @@ def _means(pairs: Pairs, values: Floats) -> UserScores:
 
 def _variances(pairs: Pairs, values: Floats) -> UserScores:
     centres = np.repeat(_means(pairs, values)[0], np.diff(pairs.offsets))
-    whole = float(values.var()) if len(values) else math.nan
-    return _means(pairs, np.square(values - centres))[0], whole
+    variance = float(values.var()) if len(values) else math.nan
+    return _means(pairs, np.square(values - centres))[0], variance
 
 
-def _unexplained(pairs: Pairs, left: Floats, left_pooled: float) -> UserScores:
+def _unexplained(pairs: Pairs, errors: Floats, left_pooled: float) -> UserScores:
     """Return 1 - the remaining share of the ratings' variance, nan if they have none."""
     spread, pooled = _variances(pairs, pairs.ratings)
-    return 1.0 - _ratio(left, spread), 1.0 - left_pooled / pooled if pooled > 0 else math.nan
+    return 1.0 - _ratio(errors, spread), 1.0 - left_pooled / pooled if pooled > 0 else math.nan
 
 
 @kernel
@@ -235,11 +235,11 @@ def _count_order(
 
 def _count_by_sorting(estimates: Floats, ratings: Floats) -> tuple[int, int]:
     """Count the same pairs of a user with many items, in n log(n)**2 steps; NaN is in no order."""
-    known = ratings[~np.isnan(ratings)]
-    _, sizes = np.unique(known, return_counts=True)
-    n_different = (len(known) ** 2 - int((sizes**2).sum())) // 2
+    defined = ratings[~np.isnan(ratings)]
+    _, sizes = np.unique(defined, return_counts=True)
+    n_different = (len(defined) ** 2 - int((sizes**2).sum())) // 2
     # Of equal ratings the greater estimate comes first, so that they hold no rising pair.
-    estimates = estimates[np.lexsort((-estimates, ratings))][: len(known)]
+    estimates = estimates[np.lexsort((-estimates, ratings))][: len(defined)]
     n_concordant = _count_rising(estimates[~np.isnan(estimates)])
     return n_concordant, n_different - n_concordant
 
@@ -247,10 +247,10 @@ def _count_by_sorting(estimates: Floats, ratings: Floats) -> tuple[int, int]:
 def _count_rising(values: Floats) -> int:
     """Count the pairs of which the later value is the greater one."""
     if len(values) <= MOST_COMPARED:
-        found = np.zeros((2, 1), dtype=np.int64)
-        whole = np.array([0, len(values)])
-        _count_order(whole, values, np.arange(float(len(values))), 0, 1, *found)
-        return int(found[0, 0])
+        counts = np.zeros((2, 1), dtype=np.int64)
+        edges = np.array([0, len(values)])
+        _count_order(edges, values, np.arange(float(len(values))), 0, 1, *counts)
+        return int(counts[0, 0])
     first, second = np.split(values, [len(values) // 2])
     across = int(np.searchsorted(np.sort(first), second).sum())
     return across + _count_rising(first) + _count_rising(second)

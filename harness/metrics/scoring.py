@@ -13,7 +13,7 @@ from harness.metrics.labels import Metric, definition
 
 
 def score(
-    wanted: Iterable[Metric],
+    metrics: Iterable[Metric],
     rankings: Rankings | None = None,
     pairs: Pairs | None = None,
     exposure: Exposure | None = None,
@@ -22,7 +22,7 @@ def score(
 
     Parameters
     ----------
-    wanted : iterable of Metric
+    metrics : iterable of Metric
     rankings : Rankings, optional
         Input of ranking metrics.
     pairs : Pairs, optional
@@ -40,7 +40,7 @@ def score(
     MetricError
         If what a metric needs is missing, or holds values that it does not define.
     """
-    computed: dict[Metric, Scores | None] = dict.fromkeys(wanted)
+    computed: dict[Metric, Scores | None] = dict.fromkeys(metrics)
     if labels := [label for label in computed if not isinstance(label, Metric)]:
         raise MetricError(f"{labels[0]!r}: not a Metric; make one from its label with parse")
     alike: dict[tuple[str, Chosen], list[Metric]] = {}  # that differ only in k

@@ -135,15 +135,15 @@ def _draw(
                 state = _scramble(state)
                 j = int(state % np.uint64(i + 1))
                 out[a + i], out[a + j] = out[a + j], out[a + i]
-            taken = 0
+            n_drawn = 0
             for position in range(high[a] - low[a] + 1):
-                if taken == b - a:
+                if n_drawn == b - a:
                     break
                 state = _scramble(state)
                 free = np.uint64(high[a] - low[a] + 1 - position)
-                if state % free < np.uint64(b - a - taken):
-                    out_rank[a + taken] = low[a] + position
-                    taken += 1
+                if state % free < np.uint64(b - a - n_drawn):
+                    out_rank[a + n_drawn] = low[a] + position
+                    n_drawn += 1
             a = b
 
 
@@ -157,7 +157,7 @@ def _scramble(state: np.uint64) -> np.uint64:
 
 
 @kernel
-def hypergeometric(n: int, r: int, t: int, own: int, p: Floats) -> tuple[int, int]:
+def hypergeometric(n: int, r: int, t: int, place: int, p: Floats) -> tuple[int, int]:
     """Write the probabilities that t items drawn from n, of which r are relevant, hold 0, 1, ...
 
     They stand in `p` from `own` on. Each follows from its neighbour, from the most probable
@@ -167,14 +167,14 @@ def hypergeometric(n: int, r: int, t: int, own: int, p: Floats) -> tuple[int, in
     least = t - (n - r) if t > n - r else 0
     mode = (t + 1) * (r + 1) // (n + 2)
     mode = least if mode < least else most if mode > most else mode
-    p[own + mode] = 1.0
+    p[place + mode] = 1.0
     for x in range(mode, most):
-        p[own + x + 1] = p[own + x] * (r - x) * (t - x) / ((x + 1.0) * (n - r - t + x + 1))
+        p[place + x + 1] = p[place + x] * (r - x) * (t - x) / ((x + 1.0) * (n - r - t + x + 1))
     for x in range(mode, least, -1):
-        p[own + x - 1] = p[own + x] * x * (n - r - t + x) / ((r - x + 1.0) * (t - x + 1))
+        p[place + x - 1] = p[place + x] * x * (n - r - t + x) / ((r - x + 1.0) * (t - x + 1))
     total = 0.0
-    for x in range(own + least, own + most + 1):
+    for x in range(place + least, place + most + 1):
         total += p[x]
-    for x in range(own + least, own + most + 1):
+    for x in range(place + least, place + most + 1):
         p[x] /= total
     return least, most

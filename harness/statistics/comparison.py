@@ -214,9 +214,9 @@ def compare(
         errors = StandardError(*error)
         low, high = scored.intervals(confidence, interval, seed)
     else:
-        found = scored.over_seeds(seeds, test, ratio or 0.0)
-        low, high = found.interval(np.concatenate([means, of_pairs]), confidence)
-        errors = StandardError(found.error[n:], found.degrees[n:])
+        compared = scored.over_seeds(seeds, test, ratio or 0.0)
+        low, high = compared.interval(np.concatenate([means, of_pairs]), confidence)
+        errors = StandardError(compared.error[n:], compared.degrees[n:])
         p_values = errors.p_values(of_pairs)
         counts = (("seed", len(seeds), FEWEST_SEEDS), ("user", n_common.min(), FEWEST_USERS))
         few = [counted(n, noun) for noun, n, fewest in counts if n < fewest]
@@ -256,10 +256,10 @@ def compare(
             "letters": ranked_letters(-means if higher_is_better else means, adjusted <= level),
         }
     )
-    others = None if baseline is None else against(pairs, baseline, correction, level, margin)
+    differences = None if baseline is None else against(pairs, baseline, correction, level, margin)
     settings = (test, correction, interval, n_resamples, confidence, seed, note, margin)
     from_moments = n_resamples is None and scored.from_moments and test not in SEED_TESTS
-    return Comparison(algorithms, pairs, others, *settings, from_moments)
+    return Comparison(algorithms, pairs, differences, *settings, from_moments)
 
 
 def _with_power(
@@ -362,11 +362,11 @@ def _faults(
     if n_resamples is not None and n_resamples < 1:
         yield f"{n_resamples} resamples; use 10,000"
     if test in SEED_TESTS and (by_seed is None or len(by_seed) < 2):
-        what = "folds or seeds" if test == "nadeau-bengio" else "seeds"
-        yield f"{test} with scores of fewer than two {what}; give those of each as by_seed"
+        noun = "folds or seeds" if test == "nadeau-bengio" else "seeds"
+        yield f"{test} with scores of fewer than two {noun}; give those of each as by_seed"
     if by_seed is not None and by_seed.shape[1:] != table.shape:
-        found = f"by_seed of shape {by_seed.shape} for scores of shape {table.shape}"
-        yield f"{found}; give a table of the same users and algorithms for each seed"
+        shapes = f"by_seed of shape {by_seed.shape} for scores of shape {table.shape}"
+        yield f"{shapes}; give a table of the same users and algorithms for each seed"
     if test == "nadeau-bengio" and not (ratio and 0 < ratio < np.inf):
         yield f"ratio {ratio}; give test ratings for each training rating, as 0.25"
     if margin is not None and not 0 < margin < np.inf:

@@ -61,16 +61,16 @@ def letters(different: NDArray[np.bool_]) -> list[str]:
     groups = [frozenset(range(n))] if n else []
     for pair in combinations(range(n), 2):
         if different[pair]:
-            kept = [group for group in groups if not {*pair} <= group]
-            split = [group - {each} for group in groups if {*pair} <= group for each in pair]
-            distinct = list(dict.fromkeys(kept + split))
+            untouched = [group for group in groups if not {*pair} <= group]
+            split = [group - {member} for group in groups if {*pair} <= group for member in pair]
+            distinct = list(dict.fromkeys(untouched + split))
             groups = [group for group in distinct if not any(group < other for other in distinct)]
     for group in sorted(groups, key=lambda group: (len(group), sorted(group))):
-        others = [each for each in groups if each is not group]
+        rest = [member for member in groups if member is not group]
         equal = [pair for pair in combinations(sorted(group), 2) if not different[pair]]
         needs = [*equal, *((member,) for member in group)]
-        if all(any({*need} <= other for other in others) for need in needs):
-            groups = others
+        if all(any({*need} <= other for other in rest) for need in needs):
+            groups = rest
     groups.sort(key=sorted)
     between = "." if len(groups) > len(ascii_lowercase) else ""
     return [

@@ -113,7 +113,7 @@ def pair_intervals(
     rng = seeds.generator(seed, "bootstrap")
     columns = np.ascontiguousarray(pairs.columns.T)
     means = np.ascontiguousarray(resampled_means(pairs.columns, n_resamples, rng).T)
-    found = np.empty((2, n_plain + len(pairs.first)))
+    ends = np.empty((2, n_plain + len(pairs.first)))
 
     def find(start: int, stop: int) -> None:
         for number in range(start, stop):
@@ -121,10 +121,10 @@ def pair_intervals(
             if number >= n_plain:
                 i, j = pairs.first[number - n_plain], pairs.second[number - n_plain]
                 drawn, values = means[i] - means[j], columns[i] - columns[j]
-            found[:, number] = interval_of(drawn, values, confidence, method)
+            ends[:, number] = interval_of(drawn, values, confidence, method)
 
-    each_block(find, found.shape[1], LEAST_COLUMNS)
-    low, high = found
+    each_block(find, ends.shape[1], LEAST_COLUMNS)
+    low, high = ends
     return low, high
 
 
@@ -226,8 +226,8 @@ def _pseudo_values(one: Floats, other: Floats) -> Floats:
     The deviation of each is the influence of a user times their number.
     """
     both, m = np.hstack([one, other]), one.shape[1]
-    known = ~np.isnan(both)
-    counts = np.where(known.any(axis=0), known.sum(axis=0), np.nan)
-    centres = np.where(known, both, 0.0).sum(axis=0) / counts
-    parts = centres + np.where(known, both - centres, 0.0) / counts * len(both)
+    defined = ~np.isnan(both)
+    counts = np.where(defined.any(axis=0), defined.sum(axis=0), np.nan)
+    centres = np.where(defined, both, 0.0).sum(axis=0) / counts
+    parts = centres + np.where(defined, both - centres, 0.0) / counts * len(both)
     return np.asarray(parts[:, :m] - parts[:, m:])

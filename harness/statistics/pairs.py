@@ -64,8 +64,8 @@ class ScoredPairs:
         if self.moments is not None:
             counts = self.moments.n_known.astype(np.intp)
             return counts[:n], counts[n:]
-        known = (~np.isnan(self.table)).astype(np.float64)
-        common = (known.T @ known).astype(np.intp)
+        defined = (~np.isnan(self.table)).astype(np.float64)
+        common = (defined.T @ defined).astype(np.intp)
         return common.diagonal(), common[self.firsts, self.seconds]
 
     def means(self) -> Floats:
@@ -139,8 +139,8 @@ class ScoredPairs:
 
         def differences(scores: Floats, part: slice) -> Floats:
             is_alone = second[part] < 0
-            others = np.where(is_alone, 0.0, scores[..., second[part]])
-            return np.ascontiguousarray(scores[..., first[part]] - others)
+            partners = np.where(is_alone, 0.0, scores[..., second[part]])
+            return np.ascontiguousarray(scores[..., first[part]] - partners)
 
         errors = []
         for start in range(0, len(first), at_once):

@@ -239,7 +239,7 @@ def _undecidable(n: int, k: int, post_hoc: PostHoc, level: float) -> str:
 
     if least(n) <= level:
         return ""
-    enough = next(each for each in count(n) if least(each) <= level)
+    enough = next(size for size in count(n) if least(size) <= level)
     return (
         f"cannot decide: with {counted(n, 'data set')} and {counted(k, 'algorithm')} no difference "
         f"of mean ranks can be significant, the smallest p-value is {least(n):.2g}; "

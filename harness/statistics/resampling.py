@@ -59,7 +59,7 @@ class PairColumns:
         return differences
 
 
-def patterns(known: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], Indices]:
+def patterns(defined: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], Indices]:
     """Return the distinct columns, and the number of that of each column.
 
     >>> distinct, numbers = patterns(np.array([[True, False, True], [True, True, True]]))
@@ -68,10 +68,10 @@ def patterns(known: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], Indices]:
     """
     numbers: dict[bytes, int] = {}
     of_column = [
-        numbers.setdefault(np.packbits(column).tobytes(), len(numbers)) for column in known.T
+        numbers.setdefault(np.packbits(column).tobytes(), len(numbers)) for column in defined.T
     ]
     firsts = [of_column.index(number) for number in range(len(numbers))]
-    return known[:, firsts], np.array(of_column, np.intp)
+    return defined[:, firsts], np.array(of_column, np.intp)
 
 
 def sign_sums(
@@ -97,10 +97,10 @@ def resampled_means(values: Floats, n_resamples: int, rng: np.random.Generator) 
     NaN is ignored; the mean is NaN where no row with a value was drawn.
     """
     n, n_columns = values.shape
-    known = ~np.isnan(values)
+    defined = ~np.isnan(values)
     # Columns mostly share their users, so how many were drawn is counted once a pattern.
-    distinct, of_column = patterns(known)
-    summed = np.hstack([np.where(known, values, 0.0), distinct])
+    distinct, of_column = patterns(defined)
+    summed = np.hstack([np.where(defined, values, 0.0), distinct])
     means = []
     for size in _blocks(n_resamples, values.shape):
         drawn = rng.integers(0, n, size=(size, n), dtype=np.uint32)
@@ -129,11 +129,11 @@ def means_of_few(values: Floats, n_resamples: int, rng: np.random.Generator) -> 
     binomial, and a mean is the median and their deviations from it. So a million users of whom a
     hundred differ are resampled as fast as a hundred.
     """
-    known = values[~np.isnan(values)]
-    centre = float(np.median(known))
-    deviations = known[known != centre] - centre
-    n_known = rng.binomial(len(values), len(known) / len(values), n_resamples)
-    n_drawn = rng.binomial(n_known, len(deviations) / len(known))
+    defined = values[~np.isnan(values)]
+    centre = float(np.median(defined))
+    deviations = defined[defined != centre] - centre
+    n_known = rng.binomial(len(values), len(defined) / len(values), n_resamples)
+    n_drawn = rng.binomial(n_known, len(deviations) / len(defined))
     sums = np.zeros(n_resamples)
     step = max(1, MOST_DRAWN // max(1, len(deviations)))
     for start in range(0, n_resamples if len(deviations) else 0, step):

@@ -179,11 +179,11 @@ def components(scores: Floats, levels: Sequence[str]) -> dict[str, float]:
 def _moments(scores: Floats, levels: Sequence[str]) -> dict[str, float]:
     """Return the components as the method of moments gives them, also below 0."""
     sizes = scores.shape[1:]
-    kept = [(name, n) for name, n in zip(levels, sizes, strict=True) if n > 1]
-    table = scores.reshape(len(scores), *(n for _, n in kept))
+    varying = [(name, n) for name, n in zip(levels, sizes, strict=True) if n > 1]
+    table = scores.reshape(len(scores), *(n for _, n in varying))
     table = table[~np.isnan(table).any(axis=tuple(range(1, table.ndim)))]
     n_users = len(table)
-    if n_users < 2 or not kept:
+    if n_users < 2 or not varying:
         return {}
     # By level, how many leaves a node has, the seeds' main effect and the rest, both per leaf.
     main, rest, leaves = [], [], []
@@ -204,9 +204,9 @@ def _moments(scores: Floats, levels: Sequence[str]) -> dict[str, float]:
         above, n_parents = node, n_parents * table.shape[depth]
     n_leaves = n_parents
     below = [*main[1:], 0.0]
-    found = {"users": total - rest[0] / n_leaves}
-    for (name, _), own, lower, n in zip(kept, main, below, leaves, strict=True):
-        found[name] = (own - lower) / n
+    components = {"users": total - rest[0] / n_leaves}
+    for (name, _), mean_square, lower, n in zip(varying, main, below, leaves, strict=True):
+        components[name] = (mean_square - lower) / n
     lower_rest = [*rest[1:], 0.0]
-    found["rest"] = sum((a - b) / n for a, b, n in zip(rest, lower_rest, leaves, strict=True))
-    return {name: float(value) for name, value in found.items()}
+    components["rest"] = sum((a - b) / n for a, b, n in zip(rest, lower_rest, leaves, strict=True))
+    return {name: float(value) for name, value in components.items()}

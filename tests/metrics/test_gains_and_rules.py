@@ -11,7 +11,7 @@ from metric_oracles import cases, lists_of, value
 
 from harness import metrics, rankings
 from harness.errors import MetricError
-from harness.metrics import dcg
+from harness.metrics import gains as gain_rules
 
 GRADES = [-2.0, -0.5, 0.0, 0.5, 1.0, 2.0, 3.7]
 CUTS = (1, 2, 4, 9)
@@ -156,6 +156,6 @@ def test_a_binary_gain_takes_no_offset(name, gain, offset, meant):
 def test_a_metric_without_a_gain_gets_none():
     params = metrics.parse("precision@3").params
     with pytest.raises(KeyError):
-        dcg.gains(params, np.ones(2))
+        gain_rules.gains(params, np.ones(2))
     with pytest.raises(KeyError):
-        dcg.without_gain(params, np.ones(2))
+        gain_rules.without_gain(params, np.ones(2))
