@@ -29,7 +29,7 @@ from harness.errors import AlgorithmError, PluginError
 from harness.sections import folded
 
 if TYPE_CHECKING:
-    from harness.config.experiment import AlgorithmConfig
+    from harness.config.algorithms import AlgorithmConfig
 
 COLUMNS_ROW = 40
 """Both groupings of the ratings, with two ids of 4 bytes and two ratings of 8; and while they are

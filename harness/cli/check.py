@@ -57,7 +57,8 @@ def check(configs: tuple[str, ...], overrides: tuple[str, ...], no_code: bool) -
 
 
 def _list_code(configs: Sequence[str]) -> int:
-    from harness.config.load import code_named, read
+    from harness.config.faults import code_named
+    from harness.config.files import read
 
     for config in configs:
         names = sorted(code_named(read(Path(config)).data))

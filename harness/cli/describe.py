@@ -19,7 +19,7 @@ def describe(source: str, as_json: bool) -> int:
     Counts, density, scale and histogram, ratings a user and an item, time span; of each split, test
     sizes and unknown users and items. Warnings say where data or split cannot answer the question.
     """
-    from harness.config.load import bundled
+    from harness.config.files import bundled
     from harness.results.description import WIDTH
 
     descriptions = harness.describe(bundled().get(source, source))

@@ -40,7 +40,8 @@ def fitted(
     check : callable
         Called with the training set before anything is fitted; raises a `HarnessError`.
     """
-    from harness.config.load import bundled, load
+    from harness.config.files import bundled
+    from harness.config.load import load
 
     origin: Run | str = source
     if Path(source).suffix not in CONFIG_ENDINGS:

@@ -105,7 +105,7 @@ def _metrics() -> Iterator[list[str]]:
 
 
 def _configs() -> Iterator[list[str]]:
-    from harness.config.load import bundled, read
+    from harness.config.files import bundled, read
 
     yield ["config", "what it answers"]
     for name, path in bundled().items():

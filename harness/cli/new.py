@@ -92,7 +92,7 @@ def new(
         return _write_plugin(plugin)
     if path is None:
         raise click.UsageError("name the FILE to write, as my.yaml; or --plugin DIR")
-    from harness.config.load import refuse_ratings
+    from harness.config.files import refuse_ratings
 
     refuse_ratings(path)  # first: --force would replace the data
     unused(path)

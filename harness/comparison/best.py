@@ -15,7 +15,8 @@ import numpy as np
 from ruamel.yaml import YAML
 
 from harness import metrics
-from harness.config.experiment import headline_of, name_of_given, settings_of_one
+from harness.config.experiment import headline_of, settings_of_one
+from harness.config.from_python import name_of_given
 from harness.errors import ResultsError, counted, suggestion
 from harness.files import placed
 from harness.lazy import pd
@@ -205,7 +206,7 @@ def best(
     if colon:
         beside = "where it is used: beside the config, or installed"
         evidence.append(f"Its class is imported: the module {module} has to be {beside}.")
-    from harness.config.load import folder_of  # with it comes Surprise, which pages do not need
+    from harness.config.files import folder_of
 
     folder = folder_of(config, info.config_file or "", run.folder)
     return Best(row, params, config, evidence, folder)

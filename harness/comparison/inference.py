@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness import metrics, seeds, statistics
-from harness.config.experiment import Claim, Draw, Inference
+from harness.config.settings import Claim, Draw, Inference
 from harness.errors import joined
 from harness.kernels import n_threads
 from harness.lazy import pd

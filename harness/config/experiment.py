@@ -2,51 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import cached_property
-from typing import Annotated, Any, Literal, NamedTuple, Self
+from typing import Annotated, Literal
 
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    ConfigDict,
-    Discriminator,
-    Field,
-    Tag,
-    ValidationInfo,
-    field_validator,
-    model_validator,
-)
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 
-from harness import metrics, plugins, seeds
+from harness import metrics, plugins
 from harness.candidates import CandidatesSection, Rated
+from harness.config.algorithms import AlgorithmConfig, AlgorithmSection
+from harness.config.settings import USUAL_METRIC, Draw, Execution, Inference, Outputs, Seeds, Tuning
 from harness.datasets.section import DatasetSection
 from harness.errors import MetricError, PluginError, suggestion
 from harness.grouping import GroupSection
-from harness.sections import MOST_SECONDS, OneOrMore, SearchSpace, Section, State, folded
+from harness.sections import OneOrMore, Section, State, folded
 from harness.splits import FilterSection, SplitSection
 from harness.splits.random import Holdout
-from harness.statistics.pairs import SEED_TESTS, PairedTest
 
-USUAL_METRIC = "ndcg@10"
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$"
-GIVEN = "given from Python: "
-"""How the record of a run names ratings that were given from Python."""
-
-
-def name_of_given(dataset: object) -> str | None:
-    """Return the name of ratings from Python in the recorded ``dataset`` of a run; else None."""
-    entry = dataset[0] if isinstance(dataset, list) and dataset else dataset
-    text = entry.get("path") if isinstance(entry, dict) else entry
-    is_given = isinstance(text, str) and text.startswith(GIVEN)
-    return str(text).removeprefix(GIVEN) if is_given else None
-
-
-Claim = Literal["algorithms", "models"]
 DEFAULT_ANALYSES = ("bounds", "conventions", "ties")
-MOST_SEEDS = 10_000
-"""Combinations of seeds."""
 
 
 def _check_labels(text: str) -> str:
@@ -55,16 +30,6 @@ def _check_labels(text: str) -> str:
     except MetricError as error:
         raise ValueError(str(error)) from None
     return text
-
-
-def _check_accuracy(label: str) -> str:
-    try:
-        metric = metrics.parse(label)
-    except MetricError as error:
-        raise ValueError(str(error)) from None
-    if metric.needs_items:
-        raise ValueError(f"{label} does not measure accuracy; choose one that does, as ndcg@10")
-    return label
 
 
 def headline_of(labels: Iterable[str], chosen: str | None = None) -> str:
@@ -84,255 +49,7 @@ def headline_of(labels: Iterable[str], chosen: str | None = None) -> str:
     return next(ranking, next(iter(parsed)))
 
 
-def _without_default(schema: dict[str, Any]) -> None:
-    del schema["default"]  # it depends on other keys
-
-
-def _named_in_either_way(schema: dict[str, Any]) -> None:
-    schema["required"] = [key for key in schema["required"] if key != "name"]
-    schema["anyOf"] = [{"required": ["name"]}, {"required": ["library", "model"]}]
-
-
-class AlgorithmConfig(Section):
-    """An algorithm of Surprise, a baseline, a class of your own, or another library's model."""
-
-    model_config = ConfigDict(json_schema_extra=_named_in_either_way)
-
-    short = "name"
-
-    name: str = Field(min_length=1)
-    """A name from `harness list algorithms`, or `package.module:Class` for your own subclass of
-    AlgoBase, which is imported and run."""
-    library: str | None = None
-    """With `model`, in place of a name: another library, as `cornac`; see `harness list
-    libraries`. It is installed into an environment of its own at the first use."""
-    model: str | None = None
-    """The library's model, as `MF`."""
-    python: str | None = None
-    """An interpreter that has the library, in place of an environment of its own; it is started."""
-    label: str | None = Field(default=None, min_length=1, max_length=80)
-    """Name of the row in the table; by default the algorithm's name. Labels must differ."""
-    params: dict[str, Any] = Field(default_factory=dict)
-    """Arguments of the constructor, `sim_options` and `bsl_options` included."""
-    depends: list[Annotated[str, Field(min_length=1)]] = Field(default=[])
-    """Files that the code of your own class reads: paths, folders or patterns as `data/*.csv`,
-    relative to the config's folder. If one changes, the cells of the row are computed again."""
-    as_surprise: bool = False
-    """Reproduce Surprise where it truncates fractional ratings (SlopeOne, CoClustering)."""
-
-    search: (
-        Annotated[
-            Annotated[Literal["recommended"], Tag("word")] | Annotated[SearchSpace, Tag("space")],
-            Discriminator(lambda value: "space" if isinstance(value, dict) else "word"),
-        ]
-        | None
-    ) = None
-    """Parameters to tune: `recommended`, or a space for each; see `tuning` for the budget."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _named_by_library(cls, data: object) -> object:
-        keys = ("library", "model", "python")
-        if not isinstance(data, dict) or all(data.get(key) is None for key in keys):
-            return data
-        if not (isinstance(data.get("library"), str) and isinstance(data.get("model"), str)):
-            raise ValueError(
-                "`library`, `model` and `python` belong together; give library and model"
-            )
-        if "name" in data:
-            raise ValueError("both `name` and `library`; keep one")
-        rest = {key: data[key] for key in data if key not in keys}
-        if data.get("python") is not None:
-            rest["params"] = {**rest.get("params", {}), "python": data["python"]}
-        return {**rest, "name": f"{data['library']}/{data['model']}"}
-
-    @property
-    def title(self) -> str:
-        """The label, or the name where there is none."""
-        return self.label or self.name
-
-
-AlgorithmSection = Annotated[
-    AlgorithmConfig,
-    BeforeValidator(AlgorithmConfig.spelled_out, json_schema_input_type=str | AlgorithmConfig),
-]
-"""An algorithm's name, or a mapping with parameters."""
-
-
 Titled = AlgorithmConfig | GroupSection
-
-
-class Draw(NamedTuple):
-    """The seeds that the random numbers of a cell derive from; that of the model names the cell."""
-
-    split: int
-    """Of the split, and of a sample of candidates."""
-    search: int
-    """Of the validation part, and of the settings that a search tries."""
-    model: int
-
-
-class Seeds(Section):
-    """How many seeds of each kind a run crosses, derived by name from its one `seed`.
-
-    Each split is searched under every search seed, and every fit of a search, trials too, is made
-    under every model seed. The first seed of each kind is the run's.
-    """
-
-    split: int = Field(default=1, ge=1, le=1000)
-    """Seeds of the split, and of a sample of candidates."""
-    search: int = Field(default=1, ge=1, le=1000)
-    """Seeds of the search for parameters: its validation part and settings, for each split."""
-    model: int = Field(default=1, ge=1, le=1000)
-    """Seeds of the fit, for each split and search."""
-
-    @model_validator(mode="after")
-    def _are_few(self) -> Self:
-        n = self.split * self.search * self.model
-        if n > MOST_SEEDS:
-            raise ValueError(f"{n:,} combinations; ask for {MOST_SEEDS:,} or fewer")
-        return self
-
-    def draws(self, seed: int) -> Iterator[Draw]:
-        """Yield the seeds of each combination; the model's is different in each."""
-
-        def spread(start: int, kind: str, n: int) -> Iterator[int]:
-            yield start
-            yield from (seeds.derive(start, "seeds", kind, i) for i in range(1, n))
-
-        for split in spread(seed, "split", self.split):
-            for search in spread(split, "search", self.search):
-                for model in spread(search, "model", self.model):
-                    yield Draw(split, search, model)
-
-
-class Inference(Section):
-    """Intervals and tests, for every metric that is a mean of users' scores.
-
-    A user's scores in several folds or seeds are averaged first: they are not independent.
-    """
-
-    claim: Claim | None = None
-    """What tests are about: `algorithms`, over users and seeds, or these fitted `models`, over
-    users alone. By default as `test` says, else algorithms where the run has at least two seeds."""
-
-    baseline: str | None = None
-    """Label of the algorithm that the others are compared with, in addition to all pairs."""
-    test: PairedTest | None = None
-    """About models: sign-flip `randomisation` (the default), Student's `t` or Wilcoxon's signed
-    ranks. About algorithms: `two-way`, random effects of users and seeds (the default), or the
-    corrected t-test of Nadeau and Bengio over folds and seeds."""
-    margin: float | None = Field(default=None, gt=0, lt=1e100, allow_inf_nan=False)
-    """Test too whether two algorithms are equivalent: differ by less than this, in the unit of the
-    metric; it applies to every metric."""
-    correction: Literal["holm", "benjamini-hochberg", "none"] = "holm"
-    """For the number of comparisons."""
-    interval: Literal["bca", "percentile"] = "bca"
-    """How bootstrap intervals are drawn from the resamples."""
-    resamples: int | None = Field(default=None, ge=100, le=1_000_000)
-    """Of the randomisation test and of the bootstrap; null: 10,000, and as many as the number of
-    comparisons needs where none of these is as extreme as the scores. With 10,000 users or more
-    null computes both from moments, as of all resamples; a number draws that many."""
-    confidence: float = Field(default=0.95, gt=0.5, lt=1.0)
-    """Of the intervals; a difference is significant at one minus this."""
-
-    @model_validator(mode="after")
-    def _test_fits_claim(self) -> Self:
-        if self.claim and self.test and self.claim != self.about(1)[0]:
-            tests = "two-way or nadeau-bengio" if self.claim == "algorithms" else "randomisation"
-            raise ValueError(
-                f"`test: {self.test}` is not about {self.claim}; use {tests}, or leave `test` out"
-            )
-        return self
-
-    def about(self, n_seeds: int) -> tuple[Claim, PairedTest]:
-        """Return the claim and the test of a run with so many seeds."""
-        if self.test is not None:
-            return "algorithms" if self.test in SEED_TESTS else "models", self.test
-        claim = self.claim or ("algorithms" if n_seeds > 1 else "models")
-        return claim, "two-way" if claim == "algorithms" else "randomisation"
-
-
-class Tuning(Section):
-    """A search for parameters on a validation part of the training data.
-
-    Every algorithm that has a `search` gets the same budget. The setting of the config is tried too
-    and does not count. The best setting is fitted to the whole training part and tested once.
-    """
-
-    method: Literal["random", "grid", "tpe"] = "random"
-    """Independent draws, every combination, or tree-structured Parzen estimators (Optuna)."""
-    trials: int | None = Field(default=None, ge=1, le=100_000)
-    """Settings tried for each algorithm on each fold, none twice except by `tpe`; 20 when neither
-    budget is given. From a larger grid, that number is drawn at random."""
-    seconds: float | None = Field(default=None, gt=0, le=MOST_SECONDS)
-    """Seconds of fitting and scoring, of failed trials too, after which no further setting is
-    tried."""
-    metric: Annotated[str, AfterValidator(_check_accuracy)] = Field(
-        default=USUAL_METRIC, json_schema_extra=_without_default
-    )
-    """The metric that selects the setting, on the validation part. By default the headline metric;
-    `ndcg@10` where that does not measure accuracy."""
-    validation: SplitSection | None = None
-    """How the training part is split again; a `validation` of the split itself takes precedence. By
-    default by time if the split is by time (`global-time`, `rolling`, `choose: latest`), else a
-    random 20% of the ratings."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _default_budget(cls, data: object) -> object:
-        if isinstance(data, dict) and data.get("trials") is None and data.get("seconds") is None:
-            return {**data, "trials": 20}
-        return data
-
-    def validation_of(self, split: SplitSection) -> SplitSection:
-        """Return how the training part of a split is split again."""
-        return split.validation or self.validation or split.inner() or Holdout(test_size=0.2)
-
-
-class Outputs(Section):
-    """What a run keeps in its folder beside the scores: lists and estimates of every cell."""
-
-    lists: int | None = Field(default=None, ge=1, le=10_000)
-    """How many items at the top of each test user's list are kept in `lists.parquet`."""
-    estimates: bool = False
-    """Whether every test rating is kept with its estimate and its rank in `estimates.parquet`."""
-
-    @property
-    def wanted(self) -> bool:
-        """Whether anything is kept."""
-        return self.lists is not None or self.estimates
-
-
-class Execution(Section):
-    """How a run is executed; nothing here changes a number."""
-
-    workers: int = Field(default=1, ge=1, le=256)
-    """Processes that fit at the same time. One, the default, gives the most reliable timings."""
-    time_limit: float | None = Field(default=None, gt=0, le=MOST_SECONDS)
-    """Seconds of fitting and scoring after which a cell is stopped and becomes a row that says so;
-    at most a year."""
-    executor: Literal["local", "dask"] = "local"
-    """Where cells are fitted: in processes of this machine, or on the workers of a Dask cluster.
-    There, `workers` is how many to wait for before the first cell, for `join_timeout` at most."""
-    scheduler: str | None = Field(default=None, min_length=1)
-    """Of the Dask cluster: its address, as `tcp://host:8786`, or the path of the file that
-    `dask scheduler --scheduler-file` wrote."""
-    join_timeout: float | None = Field(default=None, gt=0, le=MOST_SECONDS)
-    """Seconds to wait for `workers` of the cluster before the run begins with those that have
-    joined, and for a worker to join when all were lost; 60 when left out."""
-
-    @model_validator(mode="after")
-    def _cluster_has_an_address(self) -> Self:
-        if self.executor == "dask" and self.scheduler is None:
-            raise ValueError(
-                "`executor: dask` without `scheduler`; give its address, as tcp://host:8786"
-            )
-        if self.executor == "local" and self.scheduler is not None:
-            raise ValueError("`scheduler` without `executor: dask`; add it, or leave this out")
-        if self.executor == "local" and self.join_timeout is not None:
-            raise ValueError("`join_timeout` without `executor: dask`; add it, or leave this out")
-        return self
 
 
 def settings_of_one(experiment: Experiment) -> dict[str, list[str]]:
@@ -345,9 +62,9 @@ def settings_of_one(experiment: Experiment) -> dict[str, list[str]]:
     for row in rows:
         titles.setdefault(folded(row.name), []).append(row.title)
     return {
-        next(row.name for row in rows if folded(row.name) == name): own
-        for name, own in titles.items()
-        if len(own) > 1
+        next(row.name for row in rows if folded(row.name) == name): labels
+        for name, labels in titles.items()
+        if len(labels) > 1
     }
 
 
@@ -435,7 +152,7 @@ class Experiment(Section):
         if not isinstance(rows, list) or not rows:
             return data
         named = [row.get("name") if isinstance(row, dict) else row for row in rows]
-        added = [each for each in ("Random", "Popularity") if each not in named]
+        added = [name for name in ("Random", "Popularity") if name not in named]
         return {**data, "algorithms": [*rows, *added]}
 
     @field_validator("analyses")
@@ -455,7 +172,7 @@ class Experiment(Section):
     @field_validator("algorithms", "groups")
     @classmethod
     def _titles_differ(cls, entries: list[Titled], info: ValidationInfo) -> list[Titled]:
-        titles = [each.title for each in entries]
+        titles = [entry.title for entry in entries]
         for title in titles:
             if titles.count(title) > 1:
                 if info.field_name == "groups":
@@ -482,7 +199,7 @@ class Experiment(Section):
     @field_validator("tuning")
     @classmethod
     def _tuned_by_the_headline(cls, tuning: Tuning, info: ValidationInfo) -> Tuning:
-        is_tuned = any(each.search is not None for each in info.data.get("algorithms", []))
+        is_tuned = any(row.search is not None for row in info.data.get("algorithms", []))
         if "metric" in tuning.model_fields_set or not is_tuned or "headline" not in info.data:
             return tuning
         labels = info.data.get("metrics", [USUAL_METRIC])
@@ -493,13 +210,13 @@ class Experiment(Section):
     @field_validator("seeds")
     @classmethod
     def _seeds_are_of_use(cls, seeds: Seeds, info: ValidationInfo) -> Seeds:
-        given, rows = info.data.get("seed", []), info.data.get("algorithms")
-        if seeds != Seeds() and len(given) > 1:
+        values, rows = info.data.get("seed", []), info.data.get("algorithms")
+        if seeds != Seeds() and len(values) > 1:
             raise ValueError(
-                f"{len(given)} values of `seed` beside it; all are derived from one: give one "
+                f"{len(values)} values of `seed` beside it; all are derived from one: give one "
                 "`seed`, or leave `seeds` out"
             )
-        if seeds.search > 1 and rows and all(each.search is None for each in rows):
+        if seeds.search > 1 and rows and all(row.search is None for row in rows):
             raise ValueError(
                 f"search is {seeds.search}, and no algorithm has a `search`; give one "
                 "algorithm a `search`, or leave `seeds.search` out"

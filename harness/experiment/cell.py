@@ -19,7 +19,7 @@ from harness import evaluation, metrics, rankings, seeds
 from harness.algorithms import models, numerical_faults, registry
 from harness.algorithms.trainset import Bools, Codes, ColumnTrainset
 from harness.candidates import Candidates, CandidatesSection, Catalogue, Rated
-from harness.config.experiment import AlgorithmConfig
+from harness.config.algorithms import AlgorithmConfig
 from harness.errors import CapacityError, HarnessError
 from harness.execution.events import BEFORE, COMPILING, LOADING, Report
 from harness.execution.outcome import Outcome

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness import datasets
-from harness.config.load import RUN_FILE
+from harness.config.files import RUN_FILE
 from harness.datasets import Ratings
 from harness.errors import DataError, counted
 from harness.experiment.plan import Plan

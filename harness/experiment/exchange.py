@@ -18,7 +18,8 @@ import pandas as pd
 
 from harness.algorithms.trainset import Bools, Codes, Floats
 from harness.candidates import Candidates, CandidatesSection, Catalogue
-from harness.config.experiment import NAME, name_of_given
+from harness.config.experiment import NAME
+from harness.config.from_python import name_of_given
 from harness.errors import ResultsError, SplitError, counted
 from harness.experiment.cell import Scorer
 from harness.experiment.evaluate import scored, users_of

@@ -18,8 +18,10 @@ from harness import datasets, grouping, metrics, seeds, splits
 from harness.algorithms import registry
 from harness.algorithms.trainset import ColumnTrainset
 from harness.candidates import Candidates, Sampled
+from harness.config.document import Document
 from harness.config.experiment import Experiment
-from harness.config.load import Document, load, repeated
+from harness.config.faults import repeated
+from harness.config.load import load
 from harness.datasets import Ratings
 from harness.errors import ConfigError, DataError, MetricError, SplitError
 from harness.experiment.code import Code

@@ -13,7 +13,8 @@ from harness.algorithms import models, numerical_faults, registry, surprise
 from harness.algorithms.trainset import ColumnTrainset
 from harness.comparison.best import best
 from harness.comparison.inference import infer
-from harness.config.experiment import GIVEN, Experiment, headline_of
+from harness.config.experiment import Experiment, headline_of
+from harness.config.from_python import GIVEN
 from harness.datasets.section import OF_LOADED
 from harness.errors import AlgorithmError, ConfigError, DataError, Fault, suggestion
 from harness.execution.events import CellFinished, RunPlanned, Stage, Watch

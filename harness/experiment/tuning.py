@@ -15,7 +15,9 @@ import numpy as np
 from harness import metrics, seeds
 from harness.algorithms import parameters, registry
 from harness.algorithms.parameters import with_params
-from harness.config.experiment import AlgorithmConfig, Experiment, Tuning
+from harness.config.algorithms import AlgorithmConfig
+from harness.config.experiment import Experiment
+from harness.config.settings import Tuning
 from harness.execution.events import RunPlanned
 from harness.execution.pool import Pool
 from harness.experiment.plan import Cell, Plan

@@ -15,7 +15,9 @@ from functools import cache, partial
 
 from harness import metrics, statistics
 from harness.comparison.best import NOT_PERSONALISED
-from harness.config.experiment import AlgorithmConfig, Experiment, Inference, settings_of_one
+from harness.config.algorithms import AlgorithmConfig
+from harness.config.experiment import Experiment, settings_of_one
+from harness.config.settings import Inference
 from harness.datasets.catalogue import CATALOGUE
 from harness.errors import joined
 from harness.report.styles import KnownAlgorithm, known_algorithms

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness import metrics, statistics
-from harness.config.experiment import Inference
+from harness.config.settings import Inference
 from harness.errors import ResultsError, counted, joined, suggestion
 from harness.lazy import pd
 from harness.report.styles import AlgorithmStyle, algorithm_styles

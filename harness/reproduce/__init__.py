@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict
 
 import harness
 from harness import metrics, rankings
-from harness.config.load import bundled
+from harness.config.files import bundled
 from harness.datasets.catalogue import CATALOGUE
 from harness.errors import DataError, MetricError, ResultsError, reason_of, suggestion
 from harness.lazy import scipy

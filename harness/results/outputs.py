@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from harness import evaluation
 from harness.candidates import CandidatesSection
-from harness.config.experiment import Outputs
+from harness.config.settings import Outputs
 from harness.errors import MetricError, ResultsError
 from harness.files import report_os_error
 from harness.kernels import group_rows

@@ -15,7 +15,8 @@ from pydantic import AfterValidator, Field, TypeAdapter, ValidationError, model_
 from pydantic_core import from_json
 
 from harness import plugins
-from harness.config.experiment import NAME, Experiment, headline_of, name_of_given
+from harness.config.experiment import NAME, Experiment, headline_of
+from harness.config.from_python import name_of_given
 from harness.errors import MetricError, ResultsError, counted
 from harness.files import report_os_error
 from harness.lazy import pd

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from harness.config.experiment import Claim
+from harness.config.settings import Claim
 from harness.results.fields import Amount, Count, Number, Record, Rows, Share, Some, Text, Word
 from harness.results.names import RowKey, RowName, TableName
 

@@ -6,7 +6,7 @@ import pytest
 import surprise
 
 from harness.algorithms import models, registry
-from harness.config.experiment import AlgorithmConfig
+from harness.config.algorithms import AlgorithmConfig
 from harness.errors import AlgorithmError
 
 

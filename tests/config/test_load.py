@@ -6,7 +6,8 @@ import pytest
 
 import harness
 from harness.algorithms import registry
-from harness.config.load import load, parse
+from harness.config.document import parse
+from harness.config.load import load
 from harness.errors import ConfigError
 
 SMALL = {"dataset": "bundled", "algorithms": ["SVD"], "metrics": ["ndcg@10"], "baselines": False}

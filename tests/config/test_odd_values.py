@@ -6,8 +6,9 @@ import sys
 
 import pytest
 
+from harness.config.document import parse
 from harness.config.experiment import Experiment
-from harness.config.load import load, parse
+from harness.config.load import load
 from harness.errors import ConfigError
 
 FULL = """

@@ -12,7 +12,8 @@ from surprise import KNNBasic
 import harness
 from harness import evaluation, metrics
 from harness.cli.progress import Lines
-from harness.config.experiment import AlgorithmConfig, Tuning
+from harness.config.algorithms import AlgorithmConfig
+from harness.config.settings import Tuning
 from harness.errors import AlgorithmError, ResultsError
 from harness.execution.pool import Pool
 from harness.experiment.dry_run import dry_run

@@ -12,8 +12,8 @@ import harness
 from harness import plugins
 from harness.algorithms import registry
 from harness.candidates import Catalogue, Rated, Sampled
+from harness.config.document import parse
 from harness.config.experiment import Experiment
-from harness.config.load import parse
 from harness.datasets.catalogue import CATALOGUE
 from harness.metrics.labels import definition
 from harness.report.methods import ASSETS, all_sources, checklist, cited_in, methods, to_markdown

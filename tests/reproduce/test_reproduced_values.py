@@ -9,7 +9,7 @@ import pytest
 
 import harness
 from harness import reproduce
-from harness.config.load import bundled
+from harness.config.files import bundled
 from harness.errors import DownloadError
 from harness.reproduce import Band, NotRun, Quantity, compare, published, sources, trained_runs
 from harness.results.cells import CellName, FailedCell
