@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import sys
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from itertools import zip_longest
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from harness.notes import by_weight
 from harness.streams import as_shown
 
 if TYPE_CHECKING:
@@ -25,6 +28,8 @@ READABLE = 24
 """Characters up to which a column of words stays on one line."""
 LEAST = 8
 """Characters that a column keeps on the narrowest terminal."""
+MOST_NOTES = 5
+"""Notes below a table; the others are counted."""
 ERROR_WIDTH = 32
 """Width that errors need beside the numbers; with less they are below the table."""
 LONGEST_LINE = 3_000
@@ -208,9 +213,10 @@ def _write(text: str, *, err: bool = False) -> None:
 
 
 def show_run(run: Run) -> None:
-    """Print the verdict on a run, its table and its notes.
+    """Print the verdict on a run, its table and the notes that change most how it is read.
 
-    Reasons of failures stand beside the numbers where there is room, else below the table.
+    What the verdict says is no note, and notes that are left out are counted. Reasons of failures
+    stand beside the numbers where there is room, else below the table.
     """
     from harness.results.display import display_table, group_tables
     from harness.results.verdict import verdict_lines
@@ -236,8 +242,15 @@ def show_run(run: Run) -> None:
     for name, error in failed:
         if error:
             say(f"✗ {plain(name)}: {plain(error)}", colour="red")
-    for note in run.info.notes:
+    said = verdict_lines(run.info)
+    notes = [note for note in by_weight(run.info.notes) if not any(str(note) in s for s in said)]
+    most = len(notes) if run.folder is None else MOST_NOTES
+    for note in notes[:most]:
         say(f"note: {plain(note)}")
+    if run.folder is not None and len(notes) > most:  # in no folder, there is nothing to name
+        at_hand = run.folder == Path("runs") / run.name
+        name = shlex.quote(run.name if at_hand else str(run.folder))
+        say(f"{len(notes) - most:,} more: harness notes {name}")
 
 
 def _show_tables(table: TextTable) -> None:

@@ -17,6 +17,7 @@ from harness import metrics
 from harness.comparison.runs import join
 from harness.errors import ResultsError
 from harness.files import refuse_link, write_output
+from harness.notes import in_groups
 from harness.report.drawing import Plot
 from harness.report.methods import command, describe_cells, describe_run, methods, to_yaml
 from harness.report.plots import KINDS
@@ -191,7 +192,7 @@ def _template(name: str) -> Template:
     called: tuple[Any, ...]
     called = (command, describe_cells, describe_run, headline, latex, methods, row_name, took)
     called += (evidence, group_tables, parameter_tables, sensitivity_tables)
-    called += (to_csv, to_markdown, to_yaml, verdict_lines)
+    called += (to_csv, to_markdown, to_yaml, in_groups, verdict_lines)
     values = {"style": _style_sheet(), "svg": _svg}
     return made.get_template(name, globals=values | {each.__name__: each for each in called})
 

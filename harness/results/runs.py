@@ -34,7 +34,7 @@ from harness.results.history import (
     record_in,
 )
 from harness.results.markdown import to_markdown
-from harness.results.notebook import html_of, text_of
+from harness.results.notebook import SessionViews
 from harness.results.record import AGAIN, RunInfo, read_info, to_json
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ SHARE_OF_MEMORY = 0.5
 BYTES_PER_VALUE = 16  # most bytes of a value while a table is read: itself and its copy for pandas
 
 
-class Run:
+class Run(SessionViews):
     """One experiment, done.
 
     Parameters
@@ -376,13 +376,6 @@ class Run:
     def failed(self) -> list[FailedCell]:
         """The cells that did not come to an end."""
         return self.info.failed
-
-    def __repr__(self) -> str:
-        """Return the verdict and the table of the headline metric, in lines of 80 columns."""
-        return text_of(self.info)
-
-    def _repr_html_(self) -> str:
-        return html_of(self.info)
 
     def write(self, results: Path, advice: str = "") -> Run:
         """Write the run to ``results/<name>/``, completely or not at all.

@@ -97,7 +97,10 @@ def test_run_prints_the_table_and_writes_it(call, tmp_path):
     code, out, err = call("run", "small.yaml", "--set", "metrics=[NDCG@5, RMSE]")
     assert code == 0
     names = ["BaselineOnly", "knn <b>", "Random"]
-    assert [line.split("  ")[0] for line in out.splitlines()[4:7]] == names
+    lines = [line.split("  ")[0] for line in out.splitlines()]
+    first = lines.index("algorithm") + 1
+    assert lines[first : first + 3] == names
+    assert "ndcg@5 (" in " ".join(lines[:first])  # the verdict
     assert "[3/3] ✓ Random" in err
     folder = tmp_path / "runs" / "small"
     written = {"run.json", "bounds.csv", "table.csv", "table.md", "users.parquet"}

@@ -5,6 +5,7 @@ import math
 import pytest
 
 import harness
+from harness.errors import ResultsError
 from harness.report import build_page
 from harness.results.cells import CellName, FailedCell
 from harness.results.display import display_table
@@ -218,3 +219,24 @@ def test_a_verdict_as_json_has_its_code_and_numbers(usual):
     assert described["code"] == "leads"
     assert described["values"]["leaders"] == verdict.values["leaders"]
     assert described["text"] == " ".join(verdict.sentences)
+
+
+def test_a_run_has_methods_for_what_commands_do(usual, tmp_path):
+    from harness import report
+
+    assert usual.latex() == report.latex(usual)
+    assert usual.best().row.algorithm == verdicts(usual.info)[0].values["leaders"][0]
+    assert usual.best(algorithm="Random").row.algorithm == "Random"
+    page = usual.report(tmp_path / "page.html")
+    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert usual.plot("distribution").axes
+    other = run_of(algorithms=["SVD"])
+    joined = usual.compare(other)
+    assert joined.info.algorithms == [*usual.info.algorithms, "SVD"]
+
+
+def test_a_method_of_a_run_says_what_to_write(usual):
+    with pytest.raises(ResultsError, match="no plot 'distributions'; did you mean 'distribution'"):
+        usual.plot("distributions")
+    with pytest.raises(ResultsError, match="is in no folder; give the page a path"):
+        usual.report()

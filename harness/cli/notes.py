@@ -1,0 +1,35 @@
+"""``harness notes``: everything that changes how the table of a run is read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from harness.cli import options
+from harness.cli.command import command
+from harness.cli.screen import plain, say
+from harness.notes import in_groups
+
+
+@command("notes quickstart", "notes quickstart --json")
+@click.argument("run", metavar="RUN")
+@options.results
+@options.as_json
+def notes(run: str, results: Path, as_json: bool) -> int:
+    """Print all notes of a run, in groups by what they change.
+
+    Below a table stand the five that change most how it is read.
+    """
+    (opened,) = options.opened((run,), results)
+    if as_json:
+        say(json.dumps([note.to_dict() for note in opened.info.notes], indent=2), is_data=True)
+        return 0
+    if not opened.info.notes:
+        say(f"{opened.name}: no notes")
+    for number, (title, members) in enumerate(in_groups(opened.info.notes).items()):
+        say("\n" * (number > 0) + f"{title}:\n")
+        for note in members:
+            say(f"  {plain(note)}")
+    return 0
