@@ -18,6 +18,7 @@ from harness.datasets.ratings import Ratings
 from harness.datasets.readers import column_names, is_text, kind_of_file
 from harness.datasets.readers.base import ReadOptions
 from harness.datasets.readers.layout import header_and_columns
+from harness.datasets.readers.packed import unpacked
 from harness.datasets.readers.text import read_sample, unmarked_encoding
 from harness.errors import DataError
 
@@ -54,11 +55,13 @@ def first_lines(path: Path) -> tuple[list[str], list[list[str]]]:
 
     There are at most `LINES` rows, the first line among them; none of a file that is no text.
     """
-    kind = kind_of_file(find_file(path, None))
-    if kind is not None and not is_text(kind):
-        return column_names(path, kind, str(path)), []
-    with path.open("rb") as file:
-        _, rows = read_sample(file, ReadOptions(kind, encoding=_encoding(path)), str(path), LINES)
+    with unpacked(find_file(path, None), str(path)) as (place, where):
+        kind = kind_of_file(place)
+        if kind is not None and not is_text(kind):
+            return column_names(place, kind, where), []
+        with place.open("rb") as file:
+            options = ReadOptions(kind, encoding=_encoding(place))
+            _, rows = read_sample(file, options, where, LINES)
     return rows[0], rows
 
 
@@ -103,7 +106,9 @@ def find_section(path: Path, columns: Mapping[str, str | int] | None = None) -> 
     written = {role: names[place] if header else place + 1 for role, place in positions.items()}
     section: Description = {"path": str(path), "columns": written}
     if rows:
-        if encoding := _encoding(path):
+        with unpacked(path, str(path)) as (place, _):
+            encoding = _encoding(place)
+        if encoding:
             section["encoding"] = encoding
         marks = [
             row[positions["rating"]] for row in rows[header:] if len(row) > positions["rating"]

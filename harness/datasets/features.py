@@ -19,6 +19,7 @@ from harness.datasets.own_files import find_file
 from harness.datasets.readers import column_names, is_text, kind_of_file, read_file
 from harness.datasets.readers.base import ReadOptions
 from harness.datasets.readers.layout import Layout
+from harness.datasets.readers.packed import unpacked
 from harness.datasets.readers.text import read_sample, read_text
 from harness.datasets.section import FeaturesSection, ItemsSection
 from harness.errors import DataError, counted
@@ -132,8 +133,11 @@ def _ids(ratings: Ratings, role: str) -> NDArray[np.object_]:
 
 def _read(section: FeaturesSection, base: Path | None) -> Table:
     """Read a file of one's own; its id column comes first."""
-    where = section.path
-    path = find_file(where, base)
+    with unpacked(find_file(section.path, base), section.path) as (path, where):
+        return _read_plain(section, path, where)
+
+
+def _read_plain(section: FeaturesSection, path: Path, where: str) -> Table:
     kind = kind_of_file(path)
     if kind is not None and not is_text(kind):
         names = _distinct(column_names(path, kind, where), where)

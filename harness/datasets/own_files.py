@@ -9,7 +9,7 @@ from harness.errors import DataError, suggestion
 from harness.files import placed
 
 _TEXTS = (".data", ".txt")
-_PACKED = (".zip", ".gz", ".bz2", ".xz", ".tar", ".zst")
+_ARCHIVES = (".tar", ".tgz", ".7z", ".rar", ".tar.gz", ".tar.bz2", ".tar.xz", ".tar.zst")
 
 
 def is_ratings_file(name: str) -> bool:
@@ -20,7 +20,7 @@ def is_ratings_file(name: str) -> bool:
 def find_file(path: str | Path, base: Path | None) -> Path:
     """Return where a file of one's own is, or raise a DataError that says what is there."""
     place = placed(path, base)
-    folder, is_packed = place.parent, place.suffix.casefold() in _PACKED
+    folder, is_packed = place.parent, place.name.casefold().endswith(_ARCHIVES)
     if place.is_file() and not is_packed:
         return place
     if place.is_file():

@@ -206,7 +206,7 @@ def test_a_file_without_ratings_gives_no_config(call, tmp_path, content):
     assert err.startswith("a.csv")
     assert "policies" not in err
     (tmp_path / "a.csv.gz").write_bytes(b"\x1f\x8b\0")
-    assert "a.csv.gz: packed; unpack" in call.refused("new", "c.yaml", "--dataset", "a.csv.gz")
+    assert "a.csv.gz: cannot be unpacked" in call.refused("new", "c.yaml", "--dataset", "a.csv.gz")
     assert not (tmp_path / "c.yaml").exists()
 
 

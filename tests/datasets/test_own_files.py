@@ -127,7 +127,8 @@ FIRST = HEAD + "1,1,1,1\n"
         ("a.csv", UMLAUTS.encode("utf-16-le"), r"a\.csv: UTF-16 .*, as encoding: utf-16-le"),
         ("a.csv", UMLAUTS.encode("utf-16-be"), r"a\.csv: UTF-16 .*, as encoding: utf-16-be"),
         ("a.parquet", b"PAR1 and then nothing", r"a\.parquet: not a Parquet file that can be read"),
-        ("a.csv.gz", b"\x1f\x8b", r"a\.csv\.gz: packed; unpack it and give the file in it"),
+        ("a.csv.gz", b"\x1f\x8b", r"a\.csv\.gz: cannot be unpacked"),
+        ("a.tar.gz", b"\x1f\x8b", r"a\.tar\.gz: packed; unpack it and give the file in it"),
     ],
 )  # fmt: skip
 def test_a_fault_is_named_with_file_and_line(load, name, content, message):

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness import plugins
+from harness.datasets.readers.packed import is_packed, unpacked
 from harness.errors import DataError, HarnessError, PluginError, reason_of
 
 if TYPE_CHECKING:
@@ -55,6 +56,8 @@ def kind_of(path: Path | str) -> str | None:
     >>> kind_of("a/ratings.CSV"), kind_of("u.data")
     ('csv', None)
     """
+    if is_packed(str(path)):
+        path = Path(path).with_suffix("")
     ending = Path(path).suffix.casefold()
     if not ending or ending in builtin_endings():
         return builtin_endings().get(ending)
@@ -100,8 +103,14 @@ def read_file(
 ) -> Table:
     """Read a file with the reader that `options` name, or its ending, or its first bytes.
 
-    A file that none of these fits is read as text. `where` is for messages.
+    A file that none of these fits is read as text, and a packed one as what it holds. `where` is
+    for messages.
     """
+    with unpacked(path, where) as (place, inner):
+        return _read(place, options, inner, progress)
+
+
+def _read(path: Path, options: ReadOptions, where: str, progress: Progress | None) -> Table:
     from harness.datasets.conversion import Table
     from harness.datasets.readers.base import names_of, to_table
     from harness.datasets.readers.delimited import Delimited

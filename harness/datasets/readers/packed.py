@@ -1,0 +1,104 @@
+"""Packed files: gzip, bzip2, xz, Zstandard, and zip archives of one file."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import shutil
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+
+from harness.errors import DataError, counted, listed, reason_of
+
+SPARE = 1 << 30
+"""Bytes of the disk that stay free while a file is unpacked."""
+PIECE = 1 << 20
+BROKEN = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, ValueError,
+          NotImplementedError, RuntimeError)  # fmt: skip
+
+
+def _zstandard(path: Path) -> Any:
+    import pyarrow as pa
+
+    return pa.CompressedInputStream(pa.OSFile(str(path)), "zstd")
+
+
+OPENERS: dict[str, Callable[[Path], Any]] = {
+    ".gz": gzip.open,
+    ".bz2": bz2.open,
+    ".xz": lzma.open,
+    ".zst": _zstandard,
+}
+ENDINGS = (*OPENERS, ".zip")
+"""Endings of packed files."""
+
+
+def is_packed(name: str) -> bool:
+    """Return whether a file is packed, by the end of its name; archives of tar are not meant.
+
+    Examples
+    --------
+    >>> is_packed("a.csv.GZ"), is_packed("a.csv"), is_packed("a.tar.gz")
+    (True, False, False)
+    """
+    name = name.casefold()
+    return name.endswith(ENDINGS) and not name.endswith((".tar.gz", ".tar.bz2", ".tar.xz"))
+
+
+@contextmanager
+def unpacked(path: Path, where: str) -> Iterator[tuple[Path, str]]:
+    """Yield the file that a packed one holds, and what messages call it; others as they are.
+
+    It is unpacked to a folder that is removed at the end, as far as the disk has room.
+    """
+    if not is_packed(path.name):
+        yield path, where
+        return
+    with ExitStack() as stack:
+        folder = stack.enter_context(
+            tempfile.TemporaryDirectory(prefix="harness-", ignore_cleanup_errors=True)
+        )
+        try:
+            if path.suffix.casefold() == ".zip":
+                archive = stack.enter_context(zipfile.ZipFile(path))
+                member = _only_member(archive, where)
+                stream: IO[bytes] = stack.enter_context(archive.open(member))
+                name, where = PurePosixPath(member.filename).name, f"{where}!{member.filename}"
+            else:
+                stream = stack.enter_context(OPENERS[path.suffix.casefold()](path))
+                name = path.stem
+            place = Path(folder) / f"unpacked{Path(name).suffix}"
+            _copy(stream, place, where)
+        except BROKEN as error:
+            reason = reason_of(error)
+            raise DataError(f"{where}: cannot be unpacked ({reason}); give a whole file") from None
+        yield place, where
+
+
+def _only_member(archive: zipfile.ZipFile, where: str) -> zipfile.ZipInfo:
+    members = [member for member in archive.infolist() if not member.is_dir()]
+    members = [member for member in members if not member.filename.startswith("__MACOSX/")]
+    if len(members) != 1:
+        names = listed([member.filename for member in members], 10) or "nothing"
+        raise DataError(
+            f"{where}: {counted(len(members), 'file')} in the archive ({names}); unpack it and "
+            "give the file of ratings"
+        )
+    return members[0]
+
+
+def _copy(stream: IO[bytes], place: Path, where: str) -> None:
+    with place.open("wb") as file:
+        while data := stream.read(PIECE):
+            if shutil.disk_usage(place.parent).free < SPARE + len(data):
+                raise DataError(
+                    f"{where}: unpacks to more than {file.tell():,} bytes, and the disk has no "
+                    f"room for more in {place.parent.parent}; free some"
+                )
+            file.write(data)
