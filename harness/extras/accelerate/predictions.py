@@ -14,7 +14,7 @@ from harness.extras.accelerate.calls import no_collection
 from harness.extras.accelerate.estimates import NO_COUNT, POSSIBLE, REASONS, Outcome
 
 Prediction = surprise.Prediction
-BLOCK = 1 << 13  # made at a time where they are read one after the other
+BLOCK = 1 << 11  # made at a time where they are read one after the other
 
 
 def estimates(
