@@ -190,8 +190,8 @@ class Catalogue(_OfTraining):
     null for one of the ids that differs from user to user."""
 
     def _ranked(self) -> str:
-        own = "included" if self.training_items == "keep" else "left out"
-        return self.ranked.format(self, own=own)
+        training = "included" if self.training_items == "keep" else "left out"
+        return self.ranked.format(self, own=training)
 
 
 class Sampled(_OfTraining):

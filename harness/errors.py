@@ -160,10 +160,10 @@ def suggestion(word: object, choices: Iterable[str], most: int | None = None) ->
     >>> suggestion("x", ["rmse", "mae", "fcp"], most=2)
     'use one of fcp, mae and 1 more'
     """
-    known = sorted(choices)
-    if (meant := nearest(word, known)) is not None:
+    ordered = sorted(choices)
+    if (meant := nearest(word, ordered)) is not None:
         return f"did you mean {meant!r}?"
-    return f"use one of {listed(known, most)}" if known else "nothing fits here; remove it"
+    return f"use one of {listed(ordered, most)}" if ordered else "nothing fits here; remove it"
 
 
 def nearest(word: object, choices: Iterable[str]) -> str | None:
@@ -193,8 +193,8 @@ def joined(words: Iterable[object], last: str = "and") -> str:
     >>> joined(["a", "b", "c"]), joined(["a", "b"], "or"), joined(["a"]), joined([])
     ('a, b and c', 'a or b', 'a', '')
     """
-    *others, end = [*map(str, words)] or [""]
-    return f"{', '.join(others)} {last} {end}" if others else end
+    *first, end = [*map(str, words)] or [""]
+    return f"{', '.join(first)} {last} {end}" if first else end
 
 
 def counted(n: int, noun: str) -> str:

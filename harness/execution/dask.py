@@ -263,7 +263,7 @@ class Cluster:
 
             checked = vars(get_worker()).setdefault("_harness_versions", {})
             if checked != versions:  # once a worker: to read versions takes milliseconds
-                if any(version(package) != here for package, here in versions.items()):
+                if [*map(version, versions)] != [*versions.values()]:
                     return None
                 checked |= versions
             from harness.execution.dask_worker import work

@@ -289,13 +289,8 @@ def _precisions(
                         hits += r
                         continue
                     crossed = True
-                    extreme = np.nan
-                    for x in range(max(0, inside - n + r), min(r, inside) + 1):
-                        value = total + _at_one_end(x, hits, c, inside, rule)
-                        value /= max(1, hits + x)
-                        if not rule * value <= rule * extreme:
-                            extreme = value
-                    total = extreme
+                    fewest, most = max(0, inside - n + r), min(r, inside)
+                    total = _extreme(total, hits, c, inside, fewest, most, rule)
                     continue
                 here, before = 0.0, 0.0
                 for s in range(1, inside + 1):
@@ -317,6 +312,20 @@ def _precisions(
             if by_hits and not crossed and hits > 0:
                 total /= hits
             out[user, cut] = total
+
+
+@kernel
+def _extreme(
+    total: float, hits: int, c: int, inside: int, fewest: int, most: int, rule: int
+) -> float:
+    """Return the best or the worst mean where a group crosses k, over the hits above k."""
+    extreme = np.nan
+    for x in range(fewest, most + 1):
+        value = total + _at_one_end(x, hits, c, inside, rule)
+        value /= max(1, hits + x)
+        if not rule * value <= rule * extreme:
+            extreme = value
+    return extreme
 
 
 @kernel

@@ -145,8 +145,8 @@ def sources() -> dict[str, str]:
 
     A source that defines metrics of its own has its title in `metrics.conventions`.
     """
-    known = metrics.conventions()
-    return {key: each.get("title") or known[key].source for key, each in _entries().items()}
+    by_name = metrics.conventions()
+    return {key: entry.get("title") or by_name[key].source for key, entry in _entries().items()}
 
 
 def published(source: str | None = None) -> list[Quantity]:
@@ -154,13 +154,15 @@ def published(source: str | None = None) -> list[Quantity]:
     entries = _entries()
     if source is not None and source not in entries:
         raise ResultsError(f"{source}: unknown source; {suggestion(source, entries)}")
-    found = []
+    quantities = []
     for key in entries if source is None else [source]:
         alone = {"quantities": entries[key].get("quantities", [])}
         for group in [*entries[key].get("groups", []), alone]:
             shared = {name: value for name, value in group.items() if name != "quantities"}
-            found += [Quantity(source=key, **shared, **each) for each in group["quantities"]]
-    return found
+            quantities += [
+                Quantity(source=key, **shared, **written) for written in group["quantities"]
+            ]
+    return quantities
 
 
 def reproduce(
@@ -180,11 +182,11 @@ def reproduce(
     NDCG score | 0.801 | truncated
     a sample of another length than the reference list | 0.0 | refused here
     """
-    found = []
+    findings = []
     for quantity in published(source):
         run = (runs or {}).get((quantity.source, quantity.what), _compute)
-        found += compare(quantity, run(quantity))
-    return found
+        findings += compare(quantity, run(quantity))
+    return findings
 
 
 @dataclass(frozen=True)
@@ -198,8 +200,8 @@ class Reproduction:
     def of(cls, *sources: str, runs: Mapping[tuple[str, str], Run] | None = None) -> Reproduction:
         """Compute some sources, or all, one after the other; see `reproduce`."""
         findings, seconds = {}, {}
-        chosen = [each for source in sources or (None,) for each in published(source)]
-        for key in dict.fromkeys(each.source for each in chosen):
+        chosen = [quantity for source in sources or (None,) for quantity in published(source)]
+        for key in dict.fromkeys(quantity.source for quantity in chosen):
             begun = time.perf_counter()
             findings[key] = reproduce(key, runs)
             seconds[key] = round(time.perf_counter() - begun, 1)
@@ -208,7 +210,7 @@ class Reproduction:
     @property
     def counts(self) -> Counter[str]:
         """How many findings have each verdict."""
-        return Counter(each.verdict for each in chain(*self.findings.values()))
+        return Counter(finding.verdict for finding in chain(*self.findings.values()))
 
     @property
     def digits(self) -> tuple[int, int]:
@@ -237,9 +239,9 @@ class Reproduction:
                 agree += n
             else:
                 unit = _unit(value)
-                both = [str(round(abs(each) / unit)) for each in (value, here)]
+                both = [str(round(abs(number) / unit)) for number in (value, here)]
                 width = max(n, *map(len, both))
-                pairs = zip(*(each.zfill(width) for each in both), strict=True)
+                pairs = zip(*(number.zfill(width) for number in both), strict=True)
                 same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
                 agree += max(0, same - width + n) if value * here > 0 else 0
         return agree, printed
@@ -250,7 +252,7 @@ class Reproduction:
 
         findings = [
             {"source": key, "title": sources()[key], "seconds": self.seconds[key]}
-            | {"findings": [_plain(asdict(each)) for each in of_source]}
+            | {"findings": [_plain(asdict(finding)) for finding in of_source]}
             for key, of_source in self.findings.items()
         ]
         shown = {"versions": versions(), "digits": self.digits, "counts": self.counts}
@@ -260,9 +262,9 @@ class Reproduction:
 def _plain(value: Any) -> Any:
     """Return what JSON holds: text for what is not finite, and for a band."""
     if isinstance(value, dict):
-        return {key: _plain(each) for key, each in value.items()}
+        return {key: _plain(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(each) for each in value]
+        return [_plain(entry) for entry in value]
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
@@ -287,14 +289,14 @@ def _compute(quantity: Quantity) -> object:
             lists = rankings.from_matrix([quantity.ratings], [quantity.estimates])
     except MetricError:
         return "an error"
-    wanted = [metrics.parse(label) for label in quantity.metrics]
-    scores = [metrics.score([metric], lists)[metric] for metric in wanted]
-    per_user = np.column_stack([each.per_user for each in scores])
+    parsed = [metrics.parse(label) for label in quantity.metrics]
+    scores = [metrics.score([metric], lists)[metric] for metric in parsed]
+    per_user = np.column_stack([score.per_user for score in scores])
     if quantity.user is not None:
         values = per_user[quantity.user]
-        return [f"{metric}: {value:.4f}" for metric, value in zip(wanted, values, strict=True)]
+        return [f"{metric}: {value:.4f}" for metric, value in zip(parsed, values, strict=True)]
     if isinstance(quantity.expected, dict):
-        return {"per_user": per_user.tolist(), "mean": [each.mean for each in scores]}
+        return {"per_user": per_user.tolist(), "mean": [score.mean for score in scores]}
     return per_user[:, 0].tolist() if isinstance(quantity.expected, list) else scores[0].mean
 
 
@@ -317,23 +319,23 @@ def trained_runs(watch: Watch = lambda event: None, **options: Any) -> dict[tupl
             )
         if quantity.neighbours_of:
             return _neighbours(quantity, options.get("ratings"))
-        found = finished(quantity.config)
-        if isinstance(found, NotRun):
-            return found
-        own = [cell for cell in found.info.cells if cell.algorithm == quantity.algorithm]
-        if not own:
+        result = finished(quantity.config)
+        if isinstance(result, NotRun):
+            return result
+        cells = [cell for cell in result.info.cells if cell.algorithm == quantity.algorithm]
+        if not cells:
             return NotRun(f"{quantity.config}: no row of {quantity.algorithm}")
-        if error := next((cell.error for cell in own if cell.error), None):
+        if error := next((cell.error for cell in cells if cell.error), None):
             return NotRun(error)
         if quantity.estimates_of:
-            rows = found.estimates
+            rows = result.estimates
             rows = rows[rows["algorithm"].eq(quantity.algorithm)]
             estimates = rows.loc[rows["user"].eq(quantity.estimates_of), "estimate"]
             return estimates.head(len(quantity.expected)).tolist()
-        values = {name: _value(own, column) for name, column in quantity.values.items()}
+        values = {name: _value(cells, column) for name, column in quantity.values.items()}
         return values.get("", values)
 
-    return {(each.source, each.what): run for each in published() if each.config}
+    return {(quantity.source, quantity.what): run for quantity in published() if quantity.config}
 
 
 def _neighbours(quantity: Quantity, ratings: Any) -> list[int] | NotRun:
@@ -343,8 +345,8 @@ def _neighbours(quantity: Quantity, ratings: Any) -> list[int] | NotRun:
     except DataError as error:
         return NotRun(reason_of(error))
     item = model.trainset.to_inner_iid(quantity.neighbours_of)
-    found = model.get_neighbors(item, k=len(quantity.expected))
-    return [int(model.trainset.to_raw_iid(each)) for each in found]
+    neighbors = model.get_neighbors(item, k=len(quantity.expected))
+    return [int(model.trainset.to_raw_iid(inner)) for inner in neighbors]
 
 
 def _value(cells: Sequence[AnyCell], column: str) -> float | Band:
@@ -355,7 +357,7 @@ def _value(cells: Sequence[AnyCell], column: str) -> float | Band:
     for cell in cells:
         mean = cell["scores"][column].mean
         by_seed.setdefault(cell.seed, []).append(math.nan if mean is None else mean)
-    means = [sum(own) / len(own) for own in by_seed.values()]
+    means = [sum(values) / len(values) for values in by_seed.values()]
     return means[0] if min(means) == max(means) else Band.of_one_more(means)
 
 
@@ -381,31 +383,31 @@ def _leaves(quantity: Quantity, value: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(value, dict) and "per_user" in value:
         ks = [metrics.parse(label).k for label in quantity.metrics]
         for user, row in enumerate(value["per_user"], start=1):
-            yield from ((f"@{k}, user {user}", each) for k, each in zip(ks, row, strict=True))
-        yield from ((f"@{k}, mean", each) for k, each in zip(ks, value["mean"], strict=True))
+            yield from ((f"@{k}, user {user}", entry) for k, entry in zip(ks, row, strict=True))
+        yield from ((f"@{k}, mean", entry) for k, entry in zip(ks, value["mean"], strict=True))
     elif isinstance(value, dict):
         yield from value.items()
     elif isinstance(value, list) and not isinstance(value[0], list):
-        for position, each in enumerate(value, start=1):
-            yield f"{position} of {len(value)}", each
+        for position, entry in enumerate(value, start=1):
+            yield f"{position} of {len(value)}", entry
     else:
         yield "", value
 
 
 def _judge(quantity: Quantity, name: str, printed: Any, here: Any) -> Finding:
-    what = f"{quantity.what} {name}".strip().replace("@k @", "@")
+    named = f"{quantity.what} {name}".strip().replace("@k @", "@")
     note = quantity.note
     printed = math.nan if printed is None else printed
     wrong, why = quantity.errata.get(name, (printed, ""))
-    finding = partial(Finding, quantity.source, what, wrong)
+    finding = partial(Finding, quantity.source, named, wrong)
     if isinstance(here, NotRun):
         return finding(None, None, "not run", here.why)
     verdict = _verdict(printed, here)
     if why:
-        right = verdict.startswith("equal") or (
+        agrees = verdict.startswith("equal") or (
             math.isnan(printed) and _verdict(wrong, here) == "differs"
         )
-        return finding(here, here - wrong, "erratum" if right else "differs", why)
+        return finding(here, here - wrong, "erratum" if agrees else "differs", why)
     if name in TIMES:
         return finding(here, None, "another machine", note)
     if isinstance(here, Band):

@@ -84,9 +84,13 @@ def audit(
         if path.is_file() and path.name != RUN_FILE and evaluates(path):
             path = path.parent
         if not is_run(path, Path(results)):
-            others = [other for other in map(Path, beside) if other != path]
-            others = [each for each in others if each.name != RUN_FILE and not evaluates(each)]
-            return _of_file(path, truth, train, metric or "ndcg@10", others)
+            siblings = [other for other in map(Path, beside) if other != path]
+            siblings = [
+                sibling
+                for sibling in siblings
+                if sibling.name != RUN_FILE and not evaluates(sibling)
+            ]
+            return _of_file(path, truth, train, metric or "ndcg@10", siblings)
         source = open_run(str(path), Path(results))
     if truth is not None or train is not None:
         raise ResultsError(f"{source.name}: a run has its own truth and training; leave them out")
@@ -159,16 +163,16 @@ def _check_predictions(
     search: Search, rows: pd.DataFrame, train: pd.DataFrame | None, beside: Sequence[Path]
 ) -> bool:
     """Search estimates, and the pairs of other files; return whether they are of no use."""
-    known = None
+    is_known = None
     if train is not None:
         sides = [rows[role].isin(train[role]) for role in PAIR if role in rows]
-        known = float(np.logical_or.reduce(sides).mean())
-    useless = unknown_ids.constant(search, rows, known)
+        is_known = float(np.logical_or.reduce(sides).mean())
+    useless = unknown_ids.constant(search, rows, is_known)
     bad_estimates.far(search, rows)
     if not useless:
         clipped.of_estimates(search, rows)
     if "item" in rows:
-        others = {other: tables.read(other, *PREDICTIONS) for other in beside}
-        with_items = {other: table for other, table in others.items() if "item" in table}
+        frames = {other: tables.read(other, *PREDICTIONS) for other in beside}
+        with_items = {other: table for other, table in frames.items() if "item" in table}
         unequal_candidates.of_files(search, rows, with_items)
     return useless

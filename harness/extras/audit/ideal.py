@@ -33,6 +33,6 @@ def of_table(
     for full in (metrics.parse(label) for label in scores):
         if (ideal := full.params.get("ideal")) is None or ideal.word != "full":
             continue
-        own = str(full.having(ideal=None))
-        ideals = {f"ideal of {shown.k}": scores[str(full)], "own ideal": scores.get(own)}
-        search.depends("ideal.run", own, ideals, **where)
+        judged = str(full.having(ideal=None))
+        ideals = {f"ideal of {shown.k}": scores[str(full)], "own ideal": scores.get(judged)}
+        search.depends("ideal.run", judged, ideals, **where)

@@ -80,8 +80,8 @@ def _check_table(
     def beside(column: str, name: str) -> Values:
         """Return the value of the best row, and that of its algorithm in another table."""
         same = [name for name in (*GROUP, "algorithm") if name != column]
-        others = run.table[(run.table[same] == best[same]).all(axis=1)].set_index(column)[label]
-        there = {str(title): float(v) for title, v in others.items() if str(title).startswith(name)}
+        rivals = run.table[(run.table[same] == best[same]).all(axis=1)].set_index(column)[label]
+        there = {str(title): float(v) for title, v in rivals.items() if str(title).startswith(name)}
         return {label: {best[column]: float(best[label]), **(there or {name: None})}}
 
     of_data = [split for split in info.splits if split.dataset == best["dataset"]]
@@ -107,12 +107,12 @@ def _check_table(
     sizes = {split.fingerprint: split.n_test for split in of_data if split.unknown}
     counts = {}
     for row, name in zip(rows["row"], rows["algorithm"], strict=True):
-        own = [cell for cell in info.finished if cell.row == row]
+        cells = [cell for cell in info.finished if cell.row == row]
         n_test, n_impossible = (
-            sum(cell[key] for cell in own) for key in ("n_test", "n_impossible")
+            sum(cell[key] for cell in cells) for key in ("n_test", "n_impossible")
         )
         # In older runs, they are of users who are left out too.
-        if drops and n_test == sum(sizes.get(cell.split_fingerprint, -1) for cell in own):
+        if drops and n_test == sum(sizes.get(cell.split_fingerprint, -1) for cell in cells):
             n_left_out = n_test - evaluated.get((key, row), 0)
             n_test, n_impossible = n_test - n_left_out, max(0, n_impossible - n_left_out)
         counts[name] = n_impossible, n_test
@@ -153,13 +153,13 @@ def _check_outputs(search: Search, run: Run) -> dict[tuple[str, str], int]:
                     reported.add((table, "unequal-candidates.rows"))
         if name in preferring or not len(cell):
             continue
-        own = Search(search.label)
+        of_row = Search(search.label)
         rows = cell.assign(key=cell["estimate"])
-        useless = unknown_ids.constant(own, rows)
-        bad_estimates.far(own, rows)
+        useless = unknown_ids.constant(of_row, rows)
+        bad_estimates.far(of_row, rows)
         if not useless:
-            clipped.of_estimates(own, rows)
-        for finding in own.findings:
+            clipped.of_estimates(of_row, rows)
+        for finding in of_row.findings:
             if (row, finding.id) not in reported:
                 reported.add((row, finding.id))
                 effect = dict(finding.effect)

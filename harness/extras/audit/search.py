@@ -57,8 +57,8 @@ class Search:
             what=sentence(declared["what"], **values),
             where=sentence(declared["where"], **values),
             effect={
-                label: {name: or_none(value) for name, value in own.items()}
-                for label, own in (effect or {}).items()
+                label: {name: or_none(value) for name, value in size.items()}
+                for label, size in (effect or {}).items()
             },
         )
         self.findings.append(finding)
@@ -88,11 +88,11 @@ class Search:
 
     def scores(self, rows: pd.DataFrame, truth: pd.DataFrame | None = None) -> dict[str, float]:
         """Return the metric and, of predictions, RMSE; NaN where there is no row."""
-        wanted = [self.metric] if truth is not None else [self.metric, RMSE]
+        scored = [self.metric] if truth is not None else [self.metric, RMSE]
         if not len(rows):
-            return dict.fromkeys(map(str, wanted), math.nan)
+            return dict.fromkeys(map(str, scored), math.nan)
         pairs = group_pairs(rows["user"], rows["key"], rows["rating"])[0] if truth is None else None
-        scores = metrics.score(wanted, lists_of(rows, truth), pairs)
+        scores = metrics.score(scored, lists_of(rows, truth), pairs)
         return {str(metric): of_metric.mean for metric, of_metric in scores.items()}
 
     def effect(self, *sides: tuple[pd.DataFrame, pd.DataFrame | None] | None) -> Values:

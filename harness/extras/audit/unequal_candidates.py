@@ -29,8 +29,8 @@ def of_lists(search: Search, rows: pd.DataFrame, truth: pd.DataFrame) -> None:
     n_truth = truth.groupby("user").size().reindex(n_listed.index, fill_value=0)
     # A list as long as the longest may be cut, and then be its user's truth by merit.
     only = (n_judged == n_listed) & (n_truth == n_listed) & (n_listed < n_listed.max())
-    others = n_judged < n_listed
-    _report(search, rows, truth, only.index[only], others.index[others])
+    fewer = n_judged < n_listed
+    _report(search, rows, truth, only.index[only], fewer.index[fewer])
 
 
 def _report(
@@ -70,9 +70,9 @@ def of_cells(
     where: Mapping[str, Any],
 ) -> None:
     """Compare how many candidates the users of two rows of a table have in one fold."""
-    (name, sizes), (other_name, others) = first, row
-    both = sizes.index.union(others.index)
-    differ = sizes.reindex(both, fill_value=-1) != others.reindex(both, fill_value=-1)
+    (name, sizes), (other_name, other_sizes) = first, row
+    both = sizes.index.union(other_sizes.index)
+    differ = sizes.reindex(both, fill_value=-1) != other_sizes.reindex(both, fill_value=-1)
     if np.any(differ):
         values: dict[str, Any] = {"first": name, "second": other_name, "users": share(differ)}
         search.found("unequal-candidates.rows", **values, **where)
