@@ -19,6 +19,7 @@ from concurrent.futures import Future as LocalFuture
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -245,7 +246,7 @@ class Cluster:
     def _compute(self, cells: Sequence[Cell], check: Check) -> Iterator[tuple[Cell, Outcome]]:
         from dask import config
 
-        numbers = {cell.key: (number, cell) for number, cell in enumerate(cells)}
+        numbers = dict(zip(map(attrgetter("key"), cells), enumerate(cells), strict=True))
         packed = pack(self.pool.portable())
         job, topic = hashlib.sha256(packed[0]).hexdigest(), f"harness-{uuid.uuid4().hex}"
         limit, versions = self.pool.plan.experiment.execution.time_limit, self.versions
