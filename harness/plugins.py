@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.errors import PluginError, joined, reason_of, suggestion
+from harness.errors import PluginError, joined, nearest, reason_of, suggestion
 
 if TYPE_CHECKING:
     from importlib.metadata import Distribution, EntryPoint, EntryPoints
@@ -130,9 +130,17 @@ def absent(kind: str, name: str, choices: Iterable[str] = ()) -> str:
     if package := _PACKAGES.get((kind, name)):
         requirement = "==".join(part for part in package if part)
         return f"it was of the package {package[0]}; pip install {requirement}"
-    hint = suggestion(name, choices or names(kind))
-    other = "" if hint.startswith("did you mean") else ", or install the package that has it"
-    return hint + other
+    choices = [*choices] or names(kind)
+    if meant := nearest(name, choices):
+        origin = foreign_origin(kind, meant)
+        return f"did you mean {meant!r}{' of ' * bool(origin)}{origin}?"
+    return f"{suggestion(name, choices)}, or install the package that has it"
+
+
+def foreign_origin(kind: str, name: str) -> str:
+    """Return the package and version of a plug-in that is not this package's own, or ''."""
+    declared = () if name in _builtin(kind) else _foreign(kind).get(name, ())
+    return joined(plugin.origin for plugin in declared)
 
 
 def names(kind: str) -> list[str]:

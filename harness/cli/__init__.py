@@ -20,7 +20,7 @@ import harness
 from harness import plugins, streams
 from harness.cli.command import GROUPS, write_examples
 from harness.cli.screen import TRACEBACK, say, shows_tracebacks
-from harness.errors import HarnessError, PluginError, reason_of, suggestion
+from harness.errors import HarnessError, PluginError, reason_of
 
 EXAMPLES = ("harness run quickstart", "harness new my.yaml --dataset ratings.csv")
 OUTPUT_ERRORS = (errno.ENOSPC, errno.EFBIG, errno.EIO, errno.EBADF, errno.EDQUOT)
@@ -43,10 +43,10 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.commands:
             names = plugins.builtin_names("commands")
-            if cmd_name not in names and cmd_name not in (names := plugins.names("commands")):
+            if cmd_name not in names and cmd_name not in plugins.names("commands"):
                 if ctx.resilient_parsing:  # completion in a shell
                     return None
-                ctx.fail(f"No such command {cmd_name!r}; {suggestion(cmd_name, names)}")
+                ctx.fail(f"No such command {cmd_name!r}; {plugins.absent('commands', cmd_name)}")
             command = _loaded(cmd_name)
             if cmd_name not in plugins.builtin_names("commands"):
                 return command

@@ -8,17 +8,22 @@ from typing import Any
 import click
 
 import harness
-from harness.cli import options
+from harness.cli import options, words
 from harness.cli.command import command
 from harness.cli.screen import say
 
 
 @command("audit quickstart", "audit lists.csv --truth test.csv --train train.csv")
-@click.argument("sources", nargs=-1, required=True, metavar="RUN|FILE...")
+@click.argument(
+    "sources", nargs=-1, required=True, metavar="RUN|FILE...", shell_complete=words.runs
+)
 @options.truth
 @click.option("--train", "--training", "train", type=options.file, help="Training pairs of FILE.")
 @click.option(
-    "--metric", metavar="LABEL", help="With a cut-off rank; by default ndcg@10, or that of the run."
+    "--metric",
+    shell_complete=words.of_kind("metrics"),
+    metavar="LABEL",
+    help="With a cut-off rank; by default ndcg@10, or that of the run.",
 )
 @options.as_json
 @options.results

@@ -8,13 +8,13 @@ from pathlib import Path
 import click
 
 import harness
-from harness.cli import options
+from harness.cli import options, words
 from harness.cli.command import command
 from harness.cli.screen import say
 
 
 @command("best quickstart", "best quickstart --metric ndcg@5 -o best.yaml")
-@click.argument("run", metavar="RUN")
+@click.argument("run", metavar="RUN", shell_complete=words.runs)
 @options.row
 @click.option(
     "-o", "--output", type=options.output, help="A file for the config; by default it is printed."

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import harness
-from harness.cli import options
+from harness.cli import options, words
 from harness.cli.command import command
 from harness.cli.screen import plain, say, show_run, show_table
 from harness.errors import HarnessError
@@ -32,7 +32,12 @@ ENDINGS = {
 @options.results
 @options.anyway
 @click.option("--across", is_flag=True, help="One verdict over the data sets of the runs.")
-@click.option("--metric", metavar="LABEL", help="With --across: by default the headline metric.")
+@click.option(
+    "--metric",
+    shell_complete=words.of_kind("metrics"),
+    metavar="LABEL",
+    help="With --across: by default the headline metric.",
+)
 @click.option("--split", metavar="NAME", help="With --across: choose the tables with this split.")
 @click.option("--candidates", metavar="NAME", help="With --across: ... with these candidates.")
 @click.option(

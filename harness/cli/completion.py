@@ -23,7 +23,8 @@ START_FILES = {
 def completion(shell: str) -> int:
     """Print how to switch on completion in a shell.
 
-    The Tab key then completes commands and options.
+    The Tab key then completes commands, options, and the names of configs, runs, algorithms,
+    metrics and data sets.
     """
     file, line = START_FILES[shell]
     say(f"# Add this line to {file} and open a new terminal:\n{line}", is_data=True)

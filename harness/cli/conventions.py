@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
-from harness.cli import options
+from harness.cli import options, words
 from harness.cli.command import command
 from harness.cli.screen import number, say, show_table
 
 
 @command("conventions quickstart", "conventions quickstart --metric ap -k 5 --threshold 4")
-@click.argument("run", metavar="RUN")
+@click.argument("run", metavar="RUN", shell_complete=words.runs)
 @options.results
 @click.option(
     "--metric", "role", default="ndcg", show_default=True, help="ndcg, ap, recall, rr, ..."

@@ -5,13 +5,13 @@ from __future__ import annotations
 import click
 
 import harness
-from harness.cli import options
+from harness.cli import options, words
 from harness.cli.command import command
 from harness.cli.screen import say, screen_width
 
 
 @command("describe ratings.csv", "describe quickstart")
-@click.argument("source", metavar="DATASET|FILE|CONFIG")
+@click.argument("source", metavar="DATASET|FILE|CONFIG", shell_complete=words.configs)
 @options.as_json
 def describe(source: str, as_json: bool) -> int:
     """Show what data are like, and what the splits of a config can answer.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 import harness
-from harness.cli import options
+from harness.cli import options, words
 from harness.cli.command import command
 from harness.cli.screen import number, print_run, say, show_table
 from harness.errors import ResultsError, counted
@@ -35,11 +35,14 @@ class _Scored(NamedTuple):
 
 
 @command("evaluate lists.csv --truth test.csv --metrics ndcg@10", "evaluate quickstart")
-@click.argument("files", nargs=-1, required=True, type=Path, metavar="FILE|RUN...")
+@click.argument(
+    "files", nargs=-1, required=True, type=Path, metavar="FILE|RUN...", shell_complete=words.runs
+)
 @click.option(
     "--metrics",
     "labels",
     metavar="LABELS",
+    shell_complete=words.of_kind("metrics"),
     help="Metrics to compute, for example 'ndcg@5,10,rmse'; of a run, by default its own.",
 )
 @options.truth

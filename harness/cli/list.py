@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 import harness
+from harness import plugins
 from harness.cli import options
 from harness.cli.command import command
 from harness.cli.screen import say, show_table
@@ -66,7 +67,8 @@ def _algorithms() -> Iterator[list[str]]:
     yield ["algorithm", "what it does", "parameters"]
     for entry in registry.algorithms().values():
         parameters = [f"{name}={value!r}" for name, value in entry.parameters().items()]
-        yield [entry.name, entry.summary, ", ".join(parameters) or "none"]
+        summary = _with_origin("algorithms", entry.name, entry.summary)
+        yield [entry.name, summary, ", ".join(parameters) or "none"]
 
 
 def _libraries() -> Iterator[list[str]]:
@@ -101,7 +103,14 @@ def _datasets() -> Iterator[list[str]]:
 def _metrics() -> Iterator[list[str]]:
     yield ["metric", "what it measures", "range", "source"]
     for metric in harness.metrics.describe():
-        yield [metric.name, metric.summary, "{:g} to {:g}".format(*metric.range), metric.source]
+        summary = _with_origin("metrics", metric.name, metric.summary)
+        yield [metric.name, summary, "{:g} to {:g}".format(*metric.range), metric.source]
+
+
+def _with_origin(kind: str, name: str, summary: str) -> str:
+    """Return what a plug-in is, with the package that it is from if it is not this one."""
+    origin = plugins.foreign_origin(kind, name)
+    return f"{summary} (from {origin})" if origin else summary
 
 
 def _configs() -> Iterator[list[str]]:

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
-from harness.cli import options
+from harness.cli import options, words
 from harness.cli.command import command
 from harness.cli.screen import say
 
 
 @command("methods quickstart", "methods quickstart --checklist -o checklist.md")
-@click.argument("run", metavar="RUN")
+@click.argument("run", metavar="RUN", shell_complete=words.runs)
 @options.results
 @click.option("--checklist", is_flag=True, help="What reviewers ask, with the answers of the run.")
 @click.option("-o", "--output", type=options.output, help="A file; by default it is printed.")

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from harness.cli import words
 from harness.cli.command import command
 from harness.cli.options import Choice, file, folder, force, in_the_call, unused
 from harness.cli.schema import make_schema, to_text
@@ -57,7 +58,11 @@ _seed = click.IntRange(0, 2**32 - 1)
     metavar="DIR",
     help="Write to this folder a package with a plug-in of each kind, in place of a config.",
 )
-@click.option("--dataset", help="A name from `harness list datasets`, or a file of ratings.")
+@click.option(
+    "--dataset",
+    shell_complete=words.of_kind("datasets"),
+    help="A name from `harness list datasets`, or a file of ratings.",
+)
 @click.option(
     "--columns",
     metavar="ROLE=NAME,...",
@@ -66,8 +71,18 @@ _seed = click.IntRange(0, 2**32 - 1)
 )
 @click.option("--split", type=_split, help="How ratings are split.")
 @click.option("--candidates", type=_candidates, help="Which items are ranked.")
-@click.option("--algorithms", metavar="NAME,...", help="Names with commas, or `all`.")
-@click.option("--metrics", metavar="LABEL,...", help="For example ndcg@5,10,rmse.")
+@click.option(
+    "--algorithms",
+    shell_complete=words.of_kind("algorithms"),
+    metavar="NAME,...",
+    help="Names with commas, or `all`.",
+)
+@click.option(
+    "--metrics",
+    shell_complete=words.of_kind("metrics"),
+    metavar="LABEL,...",
+    help="For example ndcg@5,10,rmse.",
+)
 @click.option("--seed", type=_seed, help="The seed of all random numbers.")
 @click.option("--description", default=None, help="A sentence for the report.")
 @click.option("--yes", "-y", is_flag=True, help="Ask no questions and use defaults.")

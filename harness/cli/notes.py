@@ -7,14 +7,14 @@ from pathlib import Path
 
 import click
 
-from harness.cli import options
+from harness.cli import options, words
 from harness.cli.command import command
 from harness.cli.screen import plain, say
 from harness.notes import in_groups
 
 
 @command("notes quickstart", "notes quickstart --json")
-@click.argument("run", metavar="RUN")
+@click.argument("run", metavar="RUN", shell_complete=words.runs)
 @options.results
 @options.as_json
 def notes(run: str, results: Path, as_json: bool) -> int:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from harness.cli import words
 from harness.errors import ResultsError, nearest
 
 if TYPE_CHECKING:
@@ -63,8 +64,10 @@ class Choice(_Choice):
             self.fail(f"{error.message.rstrip('.')}; did you mean {meant!r}?", param, ctx)
 
 
-configs = click.argument("configs", nargs=-1, required=True, metavar="CONFIG...")
-runs = click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+configs = click.argument(
+    "configs", nargs=-1, required=True, metavar="CONFIG...", shell_complete=words.configs
+)
+runs = click.argument("runs", nargs=-1, required=True, metavar="RUN...", shell_complete=words.runs)
 results = click.option(
     "--results",
     type=folder,
@@ -101,14 +104,16 @@ baseline = click.option(
 
 def row(function: Callable[..., int]) -> Callable[..., int]:
     """Add the options that choose a row of a run."""
-    for name, text in (
-        ("--candidates", "Choose the table with these candidates."),
-        ("--split", "Choose the table with this split."),
-        ("--dataset", "Choose the table of this data set."),
-        ("--metric", "Best by this metric; by default the headline metric of the run."),
-        ("--algorithm", "A row by its name, in place of the best one."),
+    for name, kind, text in (
+        ("--candidates", None, "Choose the table with these candidates."),
+        ("--split", "splits", "Choose the table with this split."),
+        ("--dataset", "datasets", "Choose the table of this data set."),
+        ("--metric", "metrics", "Best by this metric; by default the headline metric of the run."),
+        ("--algorithm", "algorithms", "A row by its name, in place of the best one."),
     ):
-        function = click.option(name, metavar="NAME", help=text)(function)
+        complete = words.of_kind(kind) if kind else None
+        option = click.option(name, metavar="NAME", help=text, shell_complete=complete)
+        function = option(function)
     return results(function)
 
 

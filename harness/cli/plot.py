@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli import options
+from harness.cli import options, words
 from harness.cli.command import command
 from harness.cli.screen import say
 from harness.errors import ResultsError
@@ -33,7 +33,12 @@ PLOTS = ("tradeoff", "ndcg-over-k", "distribution", "differences", "groups", "sp
     show_default=True,
     help="Kind of plot; can be repeated.",
 )
-@click.option("--metric", metavar="LABEL", help="Plotted; by default the headline metric.")
+@click.option(
+    "--metric",
+    shell_complete=words.of_kind("metrics"),
+    metavar="LABEL",
+    help="Plotted; by default the headline metric.",
+)
 @click.option("--table", "place", type=int, help="Which table of the run, from 1; by default all.")
 @options.formats("svg", "png")
 @click.option(

@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING
 import click
 
 import harness
-from harness.cli import options
+from harness.cli import options, words
 from harness.cli.command import command
 from harness.cli.fitted import fitted, stages
 from harness.cli.screen import say
@@ -29,7 +29,7 @@ FORMATS = ("csv", "parquet", "jsonl", "trec")
 
 
 @command("recommend quickstart --top 5", "recommend my.yaml --users users.txt -o lists.parquet")
-@click.argument("source", metavar="CONFIG|RUN")
+@click.argument("source", metavar="CONFIG|RUN", shell_complete=words.configs_and_runs)
 @options.row
 @click.option("--top", type=click.IntRange(1), default=10, show_default=True, help="Items a user.")
 @click.option(

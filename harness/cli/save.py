@@ -7,14 +7,14 @@ from pathlib import Path
 import click
 
 import harness
-from harness.cli import options
+from harness.cli import options, words
 from harness.cli.command import command
 from harness.cli.fitted import fitted
 from harness.cli.screen import say
 
 
 @command("save quickstart model.harness", "save quickstart svd.harness --algorithm SVD")
-@click.argument("source", metavar="CONFIG|RUN")
+@click.argument("source", metavar="CONFIG|RUN", shell_complete=words.configs_and_runs)
 @click.argument("file", type=options.output, metavar="FILE")
 @options.row
 @options.force

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import click
 
-from harness.cli import options
+from harness.cli import options, words
 from harness.cli.command import command
 from harness.cli.screen import say
 from harness.errors import counted
 
 
 @command("split my.yaml -o splits", "split my.yaml --export folds")
-@click.argument("config", metavar="CONFIG")
+@click.argument("config", metavar="CONFIG", shell_complete=words.configs)
 @options.overrides
 @click.option(
     "-o",

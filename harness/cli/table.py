@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli import options
+from harness.cli import options, words
 from harness.cli.command import command
 from harness.cli.screen import print_run, say, show_groups
 from harness.errors import HarnessError, ResultsError
@@ -22,7 +22,12 @@ if TYPE_CHECKING:
 @options.anyway
 @options.formats(*options.TABLES)
 @click.option("--groups", is_flag=True, help="The values in groups of users and items.")
-@click.option("--metric", metavar="LABEL", help="With --groups: by default the headline metric.")
+@click.option(
+    "--metric",
+    shell_complete=words.of_kind("metrics"),
+    metavar="LABEL",
+    help="With --groups: by default the headline metric.",
+)
 def table(
     runs: tuple[str, ...], results: Path, anyway: bool, form: str, groups: bool, metric: str | None
 ) -> int:

@@ -72,7 +72,7 @@ def test_a_command_of_another_package_is_listed_without_its_code_and_runs(site, 
     assert "\nFrom installed packages:\n  hello        From greetings 2.1.\n" in cli.done("--help")
     assert "hello_command" not in sys.modules
     assert cli.done("hello", "--name", "Ada") == "hello Ada\n"
-    assert "did you mean 'hello'?" in cli.refused("helo")
+    assert "did you mean 'hello' of greetings 2.1?" in cli.refused("helo")
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,13 @@ def test_the_template_is_listed_with_its_package_and_passes(cli, shelf):
         assert [name, kinds[name], "harness-shelf", "0.1", "passes"] in checked
 
 
+def test_lists_and_errors_name_the_package_of_a_plugin(cli, shelf):
+    assert "(from harness-shelf 0.1)" in cli.done("list", "metrics")
+    assert "few. (from harness-shelf 0.1)" in " ".join(cli.done("list", "algorithms").split())
+    refused = cli.refused("evaluate", "p.csv", "--metrics", "smal_share@5")
+    assert "did you mean 'small_share' of harness-shelf 0.1?" in refused
+
+
 def test_all_names_the_builtin_ones_too(cli):
     listed = rows(cli.done("list", "plugins", "--all"))
     assert len(listed) == 1 + sum(len(plugins.builtin_names(kind)) for kind in plugins.KINDS)
