@@ -325,8 +325,7 @@ class Cluster:
         finally:
             # Work is left only after an interrupt or an error: nobody waits for it.
             if self.client.status == "running":
-                if pending:
-                    self.client.cancel([*pending, data])
+                self.client.cancel([*pending, data] if pending else [])
                 self.client.unsubscribe_topic(topic)
 
     def outcome(self, result: bytes | BaseException | None) -> Outcome | None:

@@ -248,6 +248,5 @@ def descend_implicit(
             item = items[row]
             place = place_of[item]
             if place >= 0:
-                for f in range(n_factors):
-                    yj[item, f] = block[place, f]
+                yj[item] = block[place]
                 place_of[item] = -1
