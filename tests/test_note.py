@@ -12,8 +12,8 @@ import harness
 from harness import Note
 from harness.errors import ResultsError
 from harness.notes import PLAIN, as_note, by_weight, codes, sentence
+from harness.results.history import RUN_FILE
 from harness.results.record import RunInfo
-from harness.results.runs import RUN_FILE
 
 PACKAGE = Path(harness.__file__).parent
 DATA = {"synthetic": {"n_users": 60, "n_items": 40, "n_ratings": 1200}}

@@ -89,7 +89,7 @@ def evaluate(
     """
     from harness.files import write_output
     from harness.results.display import frame_to_csv
-    from harness.results.runs import is_run
+    from harness.results.reading import is_run
 
     decided = {"--metrics": labels, "--truth": truth, "--training": training}
     superfluous = ", ".join(option for option, value in decided.items() if value is not None)
@@ -230,7 +230,7 @@ def _rescore(
     """Score the rows of a run again; values that are in its table must be equal."""
     from harness.results.display import GROUP
     from harness.results.outputs import rescore
-    from harness.results.runs import ESTIMATES_FILE
+    from harness.results.parts import ESTIMATES_FILE
     from harness.results.scores import notes_on_undefined
 
     results: Sequence[RowResult] = ()

@@ -122,7 +122,7 @@ def _configs() -> Iterator[list[str]]:
 
 
 def _runs(results: Path, notes: list[str]) -> Iterator[list[str]]:
-    from harness.results.runs import find_runs, read_run
+    from harness.results.reading import find_runs, read_run
 
     yield ["run", "made", "data", "algorithms", "failed cells", "metrics"]
     for folder in find_runs(results):

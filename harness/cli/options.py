@@ -151,7 +151,7 @@ def page(path: Path | None, default: Path) -> Path:
 
 def opened(runs: tuple[str, ...], results: Path) -> list[Run]:
     """Return runs by their folders or, within `results`, by their names."""
-    from harness.results.runs import open_run
+    from harness.results.reading import open_run
 
     try:
         return [open_run(name, results) for name in runs]

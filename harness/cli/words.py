@@ -27,7 +27,7 @@ def runs(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """Return the runs in the folder of `--results`, or by default in `runs`."""
-    from harness.results.runs import find_runs
+    from harness.results.reading import find_runs
 
     folder = Path(context.params.get("results") or "runs")
     return _or_files([run.name for run in find_runs(folder)], incomplete)

@@ -31,7 +31,8 @@ from harness.rankings.files import read_table
 from harness.rankings.matching import Rows, match
 from harness.results.cells import OUTSIDE, AnyCell, CellFacts, CellName, CellResult
 from harness.results.history import RUN_FILE
-from harness.results.runs import Run, read_run
+from harness.results.reading import read_run
+from harness.results.runs import Run
 from harness.results.scores import RowScores
 from harness.results.statistics import RowResult
 from harness.results.store import CellRecord, key_of, short_key

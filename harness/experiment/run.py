@@ -31,8 +31,9 @@ from harness.files import placed
 from harness.notes import Note, by_weight
 from harness.results.cells import FailedCell
 from harness.results.environment import Machine, commit, packages, versions, without_folders
+from harness.results.folder import check_replaceable
 from harness.results.record import SCHEMA_VERSION, RunInfo
-from harness.results.runs import Run, check_replaceable
+from harness.results.runs import Run
 from harness.results.statistics import MetricComparison
 
 

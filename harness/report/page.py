@@ -26,8 +26,9 @@ from harness.report.summary import ASSETS, Summary, headline, summarise, templat
 from harness.report.tables import evidence, latex, parameter_tables, sensitivity_tables
 from harness.results.display import group_tables, plain, row_name, to_csv
 from harness.results.markdown import to_markdown
+from harness.results.reading import find_runs, read_run
 from harness.results.record import took
-from harness.results.runs import Run, find_runs, read_run
+from harness.results.runs import Run
 from harness.results.verdict import verdict_lines
 
 if TYPE_CHECKING:

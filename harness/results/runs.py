@@ -1,78 +1,41 @@
-"""A run: its tables as frames, and its folder, checked when it is read."""
+"""A run: its tables as frames, and how it is written."""
 
 from __future__ import annotations
 
-import hashlib
-import math
-from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
-
-from pydantic_core import from_json
+from typing import TYPE_CHECKING
 
 from harness import metrics
-from harness.errors import ResultsError, reason_of, suggestion
-from harness.files import (
-    digest_of,
-    refuse_below_file,
-    replace_folder,
-    report_os_error,
-    restore_folder,
-)
-from harness.lazy import pa, pd, pq, psutil
+from harness.errors import ResultsError
+from harness.lazy import pd
 from harness.results import display
 from harness.results.cells import FailedCell
 from harness.results.display import BOUNDS, GROUP, ROW
-from harness.results.history import (
-    RUN_FILE,
-    differences,
-    earlier_runs,
-    name_of,
-    place_of_earlier,
-    record_in,
-)
+from harness.results.folder import GROUPS_FILES, check_file, digests_of, replace_run
+from harness.results.history import RUN_FILE, differences, record_in
 from harness.results.markdown import to_markdown
 from harness.results.notebook import SessionViews
-from harness.results.record import AGAIN, RunInfo, read_info, to_json
+from harness.results.parts import (
+    CELL,
+    ESTIMATES_FILE,
+    LISTS_FILE,
+    OUTPUTS,
+    TRIAL,
+    TRIALS_FILE,
+    USERS_FILE,
+    Kind,
+    is_mapping,
+    read_parts,
+)
+from harness.results.record import AGAIN, RunInfo, to_json
 
 if TYPE_CHECKING:
     from harness.results.outputs import OutputFiles
 
+
 NO_ROOM = 1e-12  # best and random order that differ by no more are the same
-
-USERS_FILE = "users.parquet"
-GROUPS_FILES = ("groups.csv", "gaps.csv")
-TRIALS_FILE = "trials.parquet"
-LISTS_FILE = "lists.parquet"
-ESTIMATES_FILE = "estimates.parquet"
-DERIVED = ("report.html",)  # made from a run's files, and outdated when these are replaced
-Kind = Literal["word", "count", "number"]  # what a column of a Parquet file holds
-CELL: dict[str, Kind] = {**dict.fromkeys(ROW, "word"), "seed": "count", "fold": "count"}
-"""Columns that say which cell a row is of."""
-TRIAL: dict[str, Kind] = {
-    "trial": "count",
-    "params": "word",
-    "value": "number",
-    "seconds": "number",
-    "error": "word",
-}
-OUTPUTS: dict[str, dict[str, Kind]] = {
-    LISTS_FILE: {"user": "word", "rank": "count", "item": "word", "estimate": "number"},
-    ESTIMATES_FILE: {
-        **dict.fromkeys(("user", "item"), "word"),
-        **dict.fromkeys(("estimate", "rating"), "number"),
-        **dict.fromkeys(("rank", "tie_low", "tie_high", "n_ranked"), "count"),
-    },
-}
-"""Files that a run has where its config asks for them: their columns beside those of the cell."""
-TABLE_FILES = {"table.csv", "bounds.csv", "table.md"}
-WRITTEN = {RUN_FILE, USERS_FILE, TRIALS_FILE, *OUTPUTS, *TABLE_FILES, *GROUPS_FILES, *DERIVED}
-"""A folder with ``run.json`` and nothing else but these is a run's, even if that is damaged."""
-
-SHARE_OF_MEMORY = 0.5
-BYTES_PER_VALUE = 16  # most bytes of a value while a table is read: itself and its copy for pandas
 
 
 class Run(SessionViews):
@@ -167,7 +130,7 @@ class Run(SessionViews):
         tables, bounds = list(self.info.tables), self.bounds.set_index(["bound", "table"])
         for label in self.info.metrics:
             low, high = (
-                shares["table"].map({each: bounds[label].get((name, each)) for each in tables})
+                shares["table"].map({table: bounds[label].get((name, table)) for table in tables})
                 for name in (BOUNDS["random"], BOUNDS["best"])
             )
             room = (high - low).astype(float)
@@ -183,9 +146,11 @@ class Run(SessionViews):
         ``equivalent`` is None without a margin.
         """
         return pd.DataFrame(
-            {"metric": each.metric} | {key: each[key] for key in (*GROUP, "claim")} | dict(pair)
-            for each in self.info.statistics
-            for pair in each.pairs
+            {"metric": comparison.metric}
+            | {key: comparison[key] for key in (*GROUP, "claim")}
+            | dict(pair)
+            for comparison in self.info.statistics
+            for pair in comparison.pairs
         )
 
     @cached_property
@@ -222,7 +187,7 @@ class Run(SessionViews):
         """
         return pd.DataFrame(
             {key: entry[key] for key in (*GROUP, "side", "by", "metric")}
-            | {key: each for key, each in gap if key != "row"}
+            | {key: value for key, value in gap if key != "row"}
             | {"table": entry.table, "row": gap.row}
             for entry in self.info.groups
             for gap in entry.gaps
@@ -241,7 +206,7 @@ class Run(SessionViews):
             return None
         trials = self._read(TRIALS_FILE, CELL | TRIAL)
         path, again = self.path(TRIALS_FILE), trials.duplicated([*CELL, "trial"])
-        if again.any() or not trials["params"].map(_is_mapping).all():
+        if again.any() or not trials["params"].map(is_mapping).all():
             raise ResultsError(f"{path}: a trial twice, or without its parameters; {AGAIN}")
         return trials
 
@@ -360,8 +325,8 @@ class Run(SessionViews):
     def _read(self, name: str, columns: dict[str, Kind]) -> pd.DataFrame:
         path = self.path(name)
         if name in self.info.files:
-            _check_file(path, self.info.files[name])
-        (frame,) = read_parts(path, columns, whole=True)
+            check_file(path, self.info.files[name])
+        (frame,) = read_parts(path, columns, at_once=True)
         cells = {tuple(cell[key] for key in CELL) for cell in self.info.cells}
         if not cells.issuperset(frame[list(CELL)].drop_duplicates().itertuples(index=False)):
             raise ResultsError(f"{path}: has rows of cells that {RUN_FILE} does not have; {AGAIN}")
@@ -413,187 +378,11 @@ class Run(SessionViews):
         for name in OUTPUTS:
             with suppress(ResultsError):
                 files[name] = self.path(name)
-        digests = {
-            name: digest_of(data) if isinstance(data, Path) else hashlib.sha256(data).hexdigest()
-            for name, data in files.items()
-        }
-        info = self.info.model_copy(update={"files": digests})
+        info = self.info.model_copy(update={"files": digests_of(files)})
         files[RUN_FILE] = to_json(info)
         folder = results / self.name
-        kept = "finished cells are kept: fix it and run again, or use --results DIR"
-        with report_os_error(results, "cannot write the results", advice or kept):
-            check_replaceable(folder, advice)
-            earlier = replace_folder(folder, files, own_names, place_of_earlier)
-        done = Run(info, self.users, folder, self.trials)
+        earlier = replace_run(folder, files, advice)
+        run = Run(info, self.users, folder, self.trials)
         if earlier is not None:
-            done.earlier, done.changed = earlier, differences(record_in(earlier), record_in(folder))
-        return done
-
-
-def _is_mapping(text: str) -> bool:
-    """Return whether a text is an object in JSON, not so deep that a reader of it would fail."""
-    try:
-        return isinstance(from_json(text), dict)
-    except (TypeError, ValueError):
-        return False
-
-
-def read_run(folder: Path | str) -> Run:
-    """Read a run back, checked against the hashes that were written with it.
-
-    Parameters
-    ----------
-    folder : Path or str
-        ``results/<name>``, or the ``run.json`` in it.
-
-    Raises
-    ------
-    ResultsError
-        If there is no run, a file is missing or changed, or another version wrote it.
-    """
-    folder = _folder_of(folder)
-    before = _stamp(folder)
-    try:
-        return _read_run(folder)
-    except ResultsError:
-        if _stamp(folder) == before:
-            raise
-        return _read_run(folder)  # it was replaced while it was read
-
-
-def _folder_of(path: Path | str) -> Path:
-    """Return the folder of a run, given itself or its ``run.json``."""
-    path = Path(path)
-    return path.parent if path.name == RUN_FILE else path
-
-
-def _stamp(folder: Path) -> tuple[int, int] | None:
-    """Return what changes when a folder is replaced."""
-    with suppress(OSError):
-        status = folder.stat()
-        return status.st_ino, status.st_mtime_ns
-    return None
-
-
-def _read_run(folder: Path) -> Run:
-    restore_folder(folder, own_names, place_of_earlier)
-    if not (folder / RUN_FILE).is_file():
-        known = [each.name for each in find_runs(folder.parent)]
-        hint = suggestion(folder.name, known) if known else "run a config first"
-        raise ResultsError(f"{folder}: no run there; {hint}")
-    info = read_info(folder / RUN_FILE)
-    for name, digest in info.files.items():
-        if Path(name).name != name or not (folder / name).is_file():
-            raise ResultsError(f"{folder / name}: missing; {AGAIN}")
-        _check_file(folder / name, digest)
-    return Run(info, folder=folder)
-
-
-def find_runs(results: Path) -> list[Path]:
-    """Return the run folders in a results folder, by name, the earlier runs of a name after it."""
-    if not results.is_dir():
-        return []
-    records = (path for path in results.glob(f"*/{RUN_FILE}") if path.is_file())
-    folders = [path.parent for path in records if not path.parent.name.startswith(".")]
-    current = sorted({folder.with_name(name_of(folder)) for folder in folders})
-    return [
-        folder
-        for latest in current
-        for folder in (*[latest] * (latest in folders), *earlier_runs(latest))
-    ]
-
-
-def is_run(path: Path, results: Path) -> bool:
-    """Return whether a path or a name is meant to be of a run, not of another program's file."""
-    is_file = path.is_file() or (path.suffix and not (results / path).is_dir())
-    return path.name == RUN_FILE or path.is_dir() or not is_file
-
-
-def open_run(name: str, results: Path) -> Run:
-    """Return a run by its folder, its ``run.json`` or, within `results`, its name."""
-    path = Path(name)
-    if path.name == RUN_FILE:
-        path = path.parent
-    if (path / RUN_FILE).is_file():
-        return read_run(path)
-    known = {run.name: run for run in find_runs(results)}
-    if name in known:
-        return read_run(known[name])
-    if path.suffix in (".yaml", ".yml"):
-        raise ResultsError(f"{name}: a config; give the name or the folder of its run")
-    hint = suggestion(name, known) if known else "run a config first"
-    hint += "" if hint.endswith("?") else ", or give the folder of a run"
-    raise ResultsError(f"{name}: no run of this name in {results}/; {hint}")
-
-
-def _check_file(path: Path, digest: str) -> None:
-    """Compare a file with the SHA-256 that was noted when it was written."""
-    with report_os_error(path, "cannot be read", "check its permissions"):
-        found = digest_of(path)
-    if found != digest:
-        raise ResultsError(f"{path}: changed since it was written; {AGAIN}")
-
-
-def read_parts(
-    path: Path, columns: Mapping[str, Kind], *, whole: bool = False
-) -> Iterator[pd.DataFrame]:
-    """Read these columns of a table that may come from anybody, by row group or as a whole."""
-    try:
-        with pq.ParquetFile(path) as file:
-            sizes = [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
-            groups = [[*range(len(sizes))]] if whole else [[i] for i in range(len(sizes))]
-            most = sum(sizes) if whole else max(sizes, default=0)
-            needed = BYTES_PER_VALUE * most * len(columns)
-            if needed > SHARE_OF_MEMORY * psutil.virtual_memory().available:
-                raise ResultsError(f"{path}: would take {needed / 1e9:.0f} GB; free memory first")
-            schema = file.schema_arrow
-            for name, kind in columns.items():
-                if schema.names.count(name) != 1 or not _holds(schema.field(name).type, kind):
-                    raise ResultsError(f"{path}: no column {name!r}; {AGAIN}")
-            for group in groups:
-                # What the file says of pandas is not needed, and may be anything.
-                table = file.read_row_groups(group, columns=list(columns))
-                frame: pd.DataFrame = table.to_pandas(ignore_metadata=True)
-                for name, kind in columns.items():
-                    if kind == "number" and frame[name].abs().max() == math.inf:
-                        raise ResultsError(f"{path}: an infinite number in {name!r}; {AGAIN}")
-                yield frame[list(columns)]
-    except (pa.ArrowException, OSError, ValueError, TypeError) as error:
-        raise ResultsError(f"{path}: not a table ({reason_of(error)}); {AGAIN}") from None
-
-
-def _holds(found: pa.DataType, kind: Kind) -> bool:
-    from pyarrow import types
-
-    if types.is_null(found):  # nothing in it
-        return True
-    if types.is_dictionary(found):
-        found = found.value_type
-    if kind == "word":
-        return bool(types.is_string(found) or types.is_large_string(found))
-    return bool(types.is_integer(found) if kind == "count" else types.is_floating(found))
-
-
-def check_replaceable(folder: Path, advice: str = "") -> None:
-    """Refuse a path below a file, and an existing one that has files but no run."""
-    refuse_below_file(folder)
-    if not folder.exists():
-        return
-    if folder.is_dir():
-        names = {each.name for each in folder.iterdir()}
-        if not names or RUN_FILE in names <= WRITTEN | {"plots"}:
-            return
-    if "schema_version" not in record_in(folder):
-        advice = advice or "give the run another name, or use --results DIR"
-        raise ResultsError(f"{folder}: has files, and no run that the harness wrote; {advice}")
-
-
-def own_names(folder: Path) -> set[str]:
-    """Return the names of the files in a folder that a run wrote and that are unchanged."""
-    written = record_in(folder).get("files", {})
-    names = {RUN_FILE, *DERIVED}
-    for name, digest in written.items() if isinstance(written, dict) else ():
-        with suppress(OSError):
-            if digest_of(folder / name) == digest:
-                names.add(name)
-    return names
+            run.earlier, run.changed = earlier, differences(record_in(earlier), record_in(folder))
+        return run

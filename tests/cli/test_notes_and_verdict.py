@@ -4,7 +4,8 @@ import json
 
 from harness.cli.screen import MOST_NOTES
 from harness.notes import WEIGHTS, Note
-from harness.results.runs import Run, read_run
+from harness.results.reading import read_run
+from harness.results.runs import Run
 from harness.results.verdict import verdict_lines
 
 

@@ -6,7 +6,7 @@ import pytest
 from surprise import BaselineOnly, Dataset, Reader, accuracy
 
 import harness
-from harness.results.runs import read_run
+from harness.results.reading import read_run
 
 METRICS = ["rmse", "mae", "fcp", "ndcg@10", "item_coverage@10"]
 SPLITS = {

@@ -9,7 +9,7 @@ import pytest
 import harness
 from harness.errors import ResultsError
 from harness.results import find_runs, read_run
-from harness.results.runs import TABLE_FILES
+from harness.results.folder import TABLE_FILES
 from harness.results.store import CellStore
 
 

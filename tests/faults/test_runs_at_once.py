@@ -15,7 +15,7 @@ from harness import files
 from harness.errors import ResultsError
 from harness.files import hold, write_whole
 from harness.results import read_run
-from harness.results.runs import DERIVED, WRITTEN, own_names
+from harness.results.folder import DERIVED, WRITTEN, own_names
 from harness.results.store import CellStore
 
 nothing_earlier = {"own": own_names, "earlier": lambda folder, aside: None}

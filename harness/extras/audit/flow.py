@@ -32,7 +32,8 @@ from harness.lazy import pd
 from harness.rankings.files import QRELS
 from harness.results.history import RUN_FILE
 from harness.results.outputs import evaluates
-from harness.results.runs import Run, is_run, open_run
+from harness.results.reading import is_run, open_run
+from harness.results.runs import Run
 
 Place = str | Path | None
 PREDICTIONS = ("user", "estimate", "rating"), ("item", "timestamp")

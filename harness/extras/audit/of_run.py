@@ -25,8 +25,9 @@ from harness.lazy import pd
 from harness.notes import PLAIN
 from harness.results.display import GROUP
 from harness.results.outputs import LEFT_OUT, cells_of
+from harness.results.parts import ESTIMATES_FILE
 from harness.results.record import RunInfo
-from harness.results.runs import ESTIMATES_FILE, Run
+from harness.results.runs import Run
 from harness.results.scores import chosen_metric
 
 

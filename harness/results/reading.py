@@ -1,0 +1,101 @@
+"""Runs found, and read back from their folders."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+from harness.errors import ResultsError, suggestion
+from harness.files import restore_folder
+from harness.results.folder import check_file, own_names
+from harness.results.history import RUN_FILE, earlier_runs, name_of, place_of_earlier
+from harness.results.record import AGAIN, read_info
+from harness.results.runs import Run
+
+
+def read_run(folder: Path | str) -> Run:
+    """Read a run back, checked against the hashes that were written with it.
+
+    Parameters
+    ----------
+    folder : Path or str
+        ``results/<name>``, or the ``run.json`` in it.
+
+    Raises
+    ------
+    ResultsError
+        If there is no run, a file is missing or changed, or another version wrote it.
+    """
+    folder = _folder_of(folder)
+    before = _stamp(folder)
+    try:
+        return _read_run(folder)
+    except ResultsError:
+        if _stamp(folder) == before:
+            raise
+        return _read_run(folder)  # it was replaced while it was read
+
+
+def _folder_of(path: Path | str) -> Path:
+    """Return the folder of a run, given itself or its ``run.json``."""
+    path = Path(path)
+    return path.parent if path.name == RUN_FILE else path
+
+
+def _stamp(folder: Path) -> tuple[int, int] | None:
+    """Return what changes when a folder is replaced."""
+    with suppress(OSError):
+        status = folder.stat()
+        return status.st_ino, status.st_mtime_ns
+    return None
+
+
+def _read_run(folder: Path) -> Run:
+    restore_folder(folder, own_names, place_of_earlier)
+    if not (folder / RUN_FILE).is_file():
+        names = [run.name for run in find_runs(folder.parent)]
+        hint = suggestion(folder.name, names) if names else "run a config first"
+        raise ResultsError(f"{folder}: no run there; {hint}")
+    info = read_info(folder / RUN_FILE)
+    for name, digest in info.files.items():
+        if Path(name).name != name or not (folder / name).is_file():
+            raise ResultsError(f"{folder / name}: missing; {AGAIN}")
+        check_file(folder / name, digest)
+    return Run(info, folder=folder)
+
+
+def find_runs(results: Path) -> list[Path]:
+    """Return the run folders in a results folder, by name, the earlier runs of a name after it."""
+    if not results.is_dir():
+        return []
+    records = (path for path in results.glob(f"*/{RUN_FILE}") if path.is_file())
+    folders = [path.parent for path in records if not path.parent.name.startswith(".")]
+    current = sorted({folder.with_name(name_of(folder)) for folder in folders})
+    return [
+        folder
+        for latest in current
+        for folder in (*[latest] * (latest in folders), *earlier_runs(latest))
+    ]
+
+
+def is_run(path: Path, results: Path) -> bool:
+    """Return whether a path or a name is meant to be of a run, not of another program's file."""
+    is_file = path.is_file() or (path.suffix and not (results / path).is_dir())
+    return path.name == RUN_FILE or path.is_dir() or not is_file
+
+
+def open_run(name: str, results: Path) -> Run:
+    """Return a run by its folder, its ``run.json`` or, within `results`, its name."""
+    path = Path(name)
+    if path.name == RUN_FILE:
+        path = path.parent
+    if (path / RUN_FILE).is_file():
+        return read_run(path)
+    folders = {folder.name: folder for folder in find_runs(results)}
+    if name in folders:
+        return read_run(folders[name])
+    if path.suffix in (".yaml", ".yml"):
+        raise ResultsError(f"{name}: a config; give the name or the folder of its run")
+    hint = suggestion(name, folders) if folders else "run a config first"
+    hint += "" if hint.endswith("?") else ", or give the folder of a run"
+    raise ResultsError(f"{name}: no run of this name in {results}/; {hint}")
