@@ -25,7 +25,13 @@ from pydantic import (
     model_serializer,
     model_validator,
 )
-from pydantic_core import CoreSchema, ErrorDetails, PydanticCustomError, core_schema
+from pydantic_core import (
+    CoreSchema,
+    ErrorDetails,
+    InitErrorDetails,
+    PydanticCustomError,
+    core_schema,
+)
 
 from harness import plugins
 from harness.errors import DataError, PluginError, suggestion
@@ -170,7 +176,8 @@ class Kind(Section):
         elif "kind" in cls.model_fields:
             if missing := sorted(cls.__abstractmethods__):
                 raise TypeError(f"{cls.__name__}: write `{missing[0]}`, as the other kinds have it")
-            cls.kinds.append(cls)
+            if not cls.model_fields["kind"].is_required():  # else it stands for kinds of a record
+                cls.kinds.append(cls)
 
     @classmethod
     def __get_pydantic_core_schema__(
@@ -238,6 +245,28 @@ class Kind(Section):
                 section = plugin.load()
                 if isinstance(section, type) and issubclass(section, cls):
                     yield plugin.name, section
+
+
+def _tagged(error: ValidationError, kind: str) -> ValidationError:
+    """Return an error of a section with its kind in each location, as unions of Pydantic have it.
+
+    What is found is then explained by the keys of that kind, and not of all.
+    """
+    lines: list[InitErrorDetails] = []
+    for entry in error.errors(include_url=False):
+        context = entry.get("ctx", {})
+        kind_of_error: str | PydanticCustomError = entry["type"]
+        if "hint" in context or entry["type"] not in get_args(core_schema.ErrorType):
+            kind_of_error = PydanticCustomError(entry["type"], entry["msg"], context)
+        lines.append(
+            InitErrorDetails(
+                type=kind_of_error,
+                loc=(kind, *entry["loc"]),
+                input=entry["input"],
+                ctx=context,
+            )
+        )
+    return ValidationError.from_exception_data(error.title, lines)
 
 
 def explained(error: ErrorDetails, top: type[Section]) -> str:
