@@ -1,6 +1,9 @@
 """The verdict before the table on a terminal, and notes by weight below it."""
 
 import json
+import os
+import subprocess
+import sys
 
 from harness.cli.screen import MOST_NOTES
 from harness.notes import WEIGHTS, Note
@@ -25,6 +28,19 @@ def test_the_verdict_stands_before_the_table_within_80_columns(call, made, monke
     [line] = verdict_lines(read_run(folder).info)
     assert line in " ".join(verdict.split())
     assert max(map(len, out.splitlines())) <= 80
+
+
+def test_the_verdict_can_be_printed_in_ascii(made):
+    folder = made / "runs" / "one"
+    done = subprocess.run(
+        [sys.executable, "-m", "harness", "table", folder],
+        env=os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"},
+        capture_output=True,
+        timeout=120,
+        check=True,
+    )
+    [line] = verdict_lines(read_run(folder).info)
+    assert line in done.stdout.decode("ascii")
 
 
 def test_five_notes_stand_below_the_table_and_the_others_are_counted(call, made, tmp_path):
