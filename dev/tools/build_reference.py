@@ -22,8 +22,8 @@ from harness import datasets, metrics
 from harness.algorithms import registry
 from harness.cli import _harness
 from harness.errors import joined
+from harness.quantities import Range
 from harness.report import styles
-from harness.sections import Range
 
 PAGES = Path(__file__).parents[2] / "docs" / "reference"
 REPRODUCED = PAGES.parents[1] / "results" / "reproduced.json"

@@ -26,7 +26,7 @@ from harness.errors import AlgorithmError
 from harness.kernels import n_threads
 from harness.lazy import pa, pd, scipy
 from harness.notes import Note
-from harness.sections import Range, log_range
+from harness.quantities import Range, log_range
 from harness.splits.filters import k_core
 
 COUNTS_ROW = 40  # a sparse matrix of users and one of items, and the columns they are made from

@@ -13,7 +13,7 @@ from harness.algorithms import surprise
 from harness.algorithms.parameters import Params, accepted, is_ordinary
 from harness.errors import AlgorithmError
 from harness.kernels import cached_rows
-from harness.sections import SearchSpace
+from harness.quantities import SearchSpace
 
 if TYPE_CHECKING:
     from harness.algorithms.trainset import Bools, Codes, ColumnTrainset, Floats

@@ -20,7 +20,7 @@ from harness.algorithms import surprise
 from harness.algorithms.base import MEAN, Algorithm, Estimates, FitOptions
 from harness.algorithms.models import own_generator
 from harness.algorithms.trainset import Codes, ColumnTrainset, Floats
-from harness.sections import log_range
+from harness.quantities import log_range
 
 Hashes = npt.NDArray[np.uint64]
 UNKNOWN = "UKN__"  # what Surprise puts before the raw id of a user or item it does not know

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from harness.errors import suggestion
-from harness.sections import Range, SearchSpace
+from harness.quantities import Range, SearchSpace
 
 Params = Mapping[str, Any]
 """Arguments of a constructor, or options among them."""

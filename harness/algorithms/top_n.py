@@ -22,7 +22,7 @@ from harness.algorithms.trainset import Bools, Codes, ColumnTrainset, Floats, Of
 from harness.errors import AlgorithmError
 from harness.kernels import each_block, kernel, n_threads
 from harness.lazy import scipy
-from harness.sections import log_range
+from harness.quantities import log_range
 
 AT_ONCE = 256  # users whose scores are computed at a time
 COMPARED = 32  # rows of similarities that a thread computes at a time

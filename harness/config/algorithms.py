@@ -6,7 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Discriminator, Field, Tag, model_validator
 
-from harness.sections import SearchSpace, Section
+from harness.quantities import SearchSpace
+from harness.sections import Section
 
 
 def _named_in_either_way(schema: dict[str, Any]) -> None:

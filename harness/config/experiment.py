@@ -16,7 +16,8 @@ from harness.config.settings import USUAL_METRIC, Draw, Execution, Inference, Ou
 from harness.datasets.section import DatasetSection
 from harness.errors import MetricError, PluginError, suggestion
 from harness.grouping import GroupSection
-from harness.sections import OneOrMore, Section, State, folded
+from harness.quantities import State
+from harness.sections import OneOrMore, Section, folded
 from harness.splits import FilterSection, SplitSection
 from harness.splits.random import Holdout
 

@@ -23,11 +23,11 @@ from harness.execution.pool import Pool
 from harness.experiment.plan import Cell, Plan
 from harness.lazy import pd
 from harness.notes import Note
+from harness.quantities import Range, SearchSpace
 from harness.results.cells import CellResult, FailedCell
 from harness.results.display import ROW
 from harness.results.importance import distributions, need_optuna, value_at
 from harness.results.store import key_of
-from harness.sections import Range, SearchSpace
 
 MOST_FAILED = 20
 """Trials without a score after which a search with a budget of seconds alone ends: a trial that

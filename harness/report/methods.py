@@ -20,13 +20,14 @@ from harness.config.experiment import Experiment, settings_of_one
 from harness.config.settings import Inference
 from harness.datasets.catalogue import CATALOGUE
 from harness.errors import joined
+from harness.quantities import Range, SearchSpace
 from harness.report.styles import KnownAlgorithm, known_algorithms
 from harness.report.summary import ASSETS, templates
 from harness.results.cells import OUTSIDE, measured
 from harness.results.display import escape_markdown, plain
 from harness.results.names import grouped
 from harness.results.record import RunInfo, took
-from harness.sections import Range, SearchSpace, folded
+from harness.sections import folded
 
 
 @dataclass(frozen=True)

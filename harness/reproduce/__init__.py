@@ -5,164 +5,43 @@ from __future__ import annotations
 import json
 import math
 import time
-import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from decimal import Decimal
-from functools import cache, partial
-from importlib.resources import files
+from functools import cache
 from itertools import chain, takewhile
-from statistics import fmean, stdev
-from typing import TYPE_CHECKING, Any, Literal
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
 
 import harness
 from harness import metrics, rankings
 from harness.config.files import bundled
 from harness.datasets.catalogue import CATALOGUE
-from harness.errors import DataError, MetricError, ResultsError, reason_of, suggestion
-from harness.lazy import scipy
+from harness.errors import DataError, MetricError, reason_of
+from harness.reproduce.values import Band, Finding, NotRun, Quantity, published, sources
+from harness.reproduce.verdicts import EQUAL, compare, unit_of
 
 if TYPE_CHECKING:
     from harness.execution.events import Watch
     from harness.results.cells import AnyCell
 
-EXACT = 1e-12
-TIMES = ("runtime_s",)
-EQUAL = ("equal", "equal as printed", "truncated")
-
-
-class Quantity(BaseModel):
-    """A published quantity; the head of ``published.toml`` says what the keys mean."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    source: str
-    what: str
-    expected: Any
-    """The value or values as printed; None stands for NaN."""
-    truncated: bool = False
-    """Whether the source cuts digits off in place of rounding."""
-    note: str = ""
-    errata: dict[str, tuple[float, str]] = {}
-    # Computed from numbers: items of one user, recommendations, or lists of items of each user.
-    estimates: list[int | float] = []
-    ratings: list[int | float] = []
-    order: Literal["estimates", "ratings"] | None = None
-    recommendations: dict[str, list[int]] = {}
-    truth: dict[str, list[int]] = {}
-    predictions: list[list[int]] = []
-    labels: list[list[int]] = []
-    metrics: list[str] = []
-    user: int | None = None
-    # Computed by a run of a config that ships.
-    config: str = ""
-    algorithm: str = ""
-    values: dict[str, str] = {}
-    """The metric, or ``seconds``, of each expected value; of a single one under ``""``."""
-    needs: str = ""
-    """A data set that is not fetched for this, and `why`."""
-    why: str = ""
-    neighbours_of: str = ""
-    estimates_of: str = ""
-
-
-@dataclass(frozen=True)
-class NotRun:
-    """Why a value was not computed."""
-
-    why: str
-
-
-@dataclass(frozen=True)
-class Band:
-    """The 99% prediction interval of one more run, for a source that set no seed."""
-
-    low: float
-    high: float
-    about: str = ""
-    """The results of the runs here, in words."""
-
-    @classmethod
-    def of_one_more(cls, values: Sequence[float]) -> Band:
-        """Return the band that holds one more draw with a probability of 99%.
-
-        ``mean ± t * s * sqrt(1 + 1/n)`` with the quantile t of Student's distribution of n - 1
-        degrees of freedom: the prediction interval of a normal sample. The range of n values alone
-        would miss one more draw with a probability of 2 / (n + 1).
-
-        Examples
-        --------
-        >>> str(Band.of_one_more([0.010, 0.012, 0.009, 0.011]))
-        '0.002069 to 0.01893'
-        """
-        mean, spread = fmean(values), stdev(values)
-        half = (
-            float(scipy.stats.t.ppf(0.995, len(values) - 1))
-            * spread
-            * math.sqrt(1 + 1 / len(values))
-        )
-        about = f"{len(values)} seeds gave {min(values):.4g} to {max(values):.4g}"
-        return cls(mean - half, mean + half, about)
-
-    def __str__(self) -> str:
-        return f"{self.low:.4g} to {self.high:.4g}"
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One published value and ours, None when it was not run; a published nan is the source's.
-
-    The verdict is ``equal`` (to 1e-12), ``equal as printed``, ``truncated`` (by the source),
-    ``within the band`` or ``outside the band`` (see `Band`), ``erratum``, ``another machine``,
-    ``refused here``, ``named here``, ``differs`` or ``not run``. A difference is here less
-    published, None where that means nothing.
-    """
-
-    source: str
-    quantity: str
-    published: object
-    here: object
-    difference: float | None
-    verdict: str
-    note: str = ""
-
+__all__ = [
+    "Band",
+    "Finding",
+    "NotRun",
+    "Quantity",
+    "Reproduction",
+    "compare",
+    "published",
+    "reproduce",
+    "sources",
+    "trained_runs",
+]
 
 Run = Callable[[Quantity], object]
-
-
-@cache
-def _entries() -> dict[str, dict[str, Any]]:
-    text = files("harness.reproduce").joinpath("published.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
-
-
-def sources() -> dict[str, str]:
-    """Return the sources: key and title.
-
-    A source that defines metrics of its own has its title in `metrics.conventions`.
-    """
-    by_name = metrics.conventions()
-    return {key: entry.get("title") or by_name[key].source for key, entry in _entries().items()}
-
-
-def published(source: str | None = None) -> list[Quantity]:
-    """Return what was published, of one source or of all."""
-    entries = _entries()
-    if source is not None and source not in entries:
-        raise ResultsError(f"{source}: unknown source; {suggestion(source, entries)}")
-    quantities = []
-    for key in entries if source is None else [source]:
-        alone = {"quantities": entries[key].get("quantities", [])}
-        for group in [*entries[key].get("groups", []), alone]:
-            shared = {name: value for name, value in group.items() if name != "quantities"}
-            quantities += [
-                Quantity(source=key, **shared, **written) for written in group["quantities"]
-            ]
-    return quantities
 
 
 def reproduce(
@@ -238,7 +117,7 @@ class Reproduction:
             if finding.verdict in EQUAL:
                 agree += n
             else:
-                unit = _unit(value)
+                unit = unit_of(value)
                 both = [str(round(abs(number) / unit)) for number in (value, here)]
                 width = max(n, *map(len, both))
                 pairs = zip(*(number.zfill(width) for number in both), strict=True)
@@ -359,82 +238,3 @@ def _value(cells: Sequence[AnyCell], column: str) -> float | Band:
         by_seed.setdefault(cell.seed, []).append(math.nan if mean is None else mean)
     means = [sum(values) / len(values) for values in by_seed.values()]
     return means[0] if min(means) == max(means) else Band.of_one_more(means)
-
-
-def compare(quantity: Quantity, here: object) -> list[Finding]:
-    """Compare each single value of a quantity with ours, in the form of what is expected.
-
-    Examples
-    --------
-    >>> [finding] = compare(Quantity(source="s", what="x", expected=0.25), 0.2512)
-    >>> finding.verdict, round(finding.difference, 4)
-    ('equal as printed', 0.0012)
-    """
-    missing = here if isinstance(here, NotRun) else NotRun("it needs a run")
-    ours = {} if here is missing else dict(_leaves(quantity, here))
-    return [
-        _judge(quantity, name, printed, ours.get(name, missing))
-        for name, printed in _leaves(quantity, quantity.expected)
-    ]
-
-
-def _leaves(quantity: Quantity, value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield each single value of a quantity with its name; a list of pairs is one value."""
-    if isinstance(value, dict) and "per_user" in value:
-        ks = [metrics.parse(label).k for label in quantity.metrics]
-        for user, row in enumerate(value["per_user"], start=1):
-            yield from ((f"@{k}, user {user}", entry) for k, entry in zip(ks, row, strict=True))
-        yield from ((f"@{k}, mean", entry) for k, entry in zip(ks, value["mean"], strict=True))
-    elif isinstance(value, dict):
-        yield from value.items()
-    elif isinstance(value, list) and not isinstance(value[0], list):
-        for position, entry in enumerate(value, start=1):
-            yield f"{position} of {len(value)}", entry
-    else:
-        yield "", value
-
-
-def _judge(quantity: Quantity, name: str, printed: Any, here: Any) -> Finding:
-    named = f"{quantity.what} {name}".strip().replace("@k @", "@")
-    note = quantity.note
-    printed = math.nan if printed is None else printed
-    wrong, why = quantity.errata.get(name, (printed, ""))
-    finding = partial(Finding, quantity.source, named, wrong)
-    if isinstance(here, NotRun):
-        return finding(None, None, "not run", here.why)
-    verdict = _verdict(printed, here)
-    if why:
-        agrees = verdict.startswith("equal") or (
-            math.isnan(printed) and _verdict(wrong, here) == "differs"
-        )
-        return finding(here, here - wrong, "erratum" if agrees else "differs", why)
-    if name in TIMES:
-        return finding(here, None, "another machine", note)
-    if isinstance(here, Band):
-        note = "; ".join(part for part in (note, here.about) if part)
-    numeric = isinstance(printed, (int, float)) and isinstance(here, (int, float))
-    difference = float(here - printed) if numeric and not math.isnan(here) else None
-    if difference is not None and verdict == "differs" and quantity.truncated:
-        verdict = "truncated" if 0 < difference < _unit(printed) else verdict
-    return finding(here, difference, verdict, note)
-
-
-def _verdict(printed: Any, here: Any) -> str:
-    if isinstance(here, Band):
-        return "within the band" if here.low <= printed <= here.high else "outside the band"
-    if isinstance(printed, str):
-        return "named here"
-    if isinstance(here, str):
-        return "refused here"
-    if not isinstance(printed, (int, float)):
-        return "equal" if printed == here else "differs"
-    if math.isnan(printed) or math.isnan(here):
-        return "equal" if math.isnan(printed) and math.isnan(here) else "differs"
-    if abs(here - printed) <= EXACT * max(1.0, abs(printed)):
-        return "equal"
-    return "equal as printed" if abs(here - printed) <= _unit(printed) / 2 else "differs"
-
-
-def _unit(printed: float) -> float:
-    """Return one unit of the last digit that was printed."""
-    return float(10.0 ** int(Decimal(repr(printed)).as_tuple().exponent))

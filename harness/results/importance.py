@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from harness import metrics
 from harness.errors import AlgorithmError, ResultsError
 from harness.lazy import pd
+from harness.quantities import Range, SearchSpace
 from harness.results.display import ROW
 from harness.results.record import AGAIN, RunInfo
-from harness.sections import Range, SearchSpace
 
 if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution

@@ -20,6 +20,7 @@ from harness.config.from_python import name_of_given
 from harness.errors import MetricError, ResultsError, counted
 from harness.files import report_os_error
 from harness.lazy import pd
+from harness.quantities import SearchSpace
 from harness.results.agreement import check_parts
 from harness.results.cells import AnyCell, CellResult, FailedCell
 from harness.results.description import DataDescription
@@ -46,7 +47,7 @@ from harness.results.statistics import (
     RowResult,
     TieScores,
 )
-from harness.sections import SearchSpace, dotted
+from harness.sections import dotted
 
 SCHEMA_VERSION = 2
 MOST_BYTES = 64_000_000

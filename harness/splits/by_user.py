@@ -13,7 +13,7 @@ from harness.datasets import Ratings
 from harness.errors import SplitError, counted
 from harness.lazy import pd
 from harness.notes import Note
-from harness.sections import Folds, Share, Size, SizeOrZero, written
+from harness.quantities import Folds, Share, Size, SizeOrZero, written
 from harness.splits.base import (
     DrawnSplit,
     Mask,

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from harness.sections import State
+from harness.quantities import State
 
 LegacySeed = Annotated[
     State | None,

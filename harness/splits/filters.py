@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from harness.datasets import Ratings
 from harness.errors import SplitError
-from harness.sections import Count, Moment, Size, State, seconds, written
+from harness.quantities import Count, Moment, Size, State, seconds, written
 from harness.splits.base import FilterSection, Mask, draw_users
 
 Codes = NDArray[np.int32]

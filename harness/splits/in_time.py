@@ -12,7 +12,7 @@ from pydantic import model_validator
 from harness.datasets import Ratings
 from harness.errors import SplitError, counted
 from harness.notes import Note
-from harness.sections import Moment, Points, Share, Span, seconds, span_seconds, written
+from harness.quantities import Moment, Points, Share, Span, seconds, span_seconds, written
 from harness.splits.base import DrawnSplit, Notes, Parts, Rows, SplitSection, rounded
 
 

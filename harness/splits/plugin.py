@@ -25,7 +25,7 @@ from pydantic import Field
 
 from harness.datasets import Ratings
 from harness.errors import SplitError, counted
-from harness.sections import State
+from harness.quantities import State
 from harness.splits.base import DrawnSplit, Notes, Parts, Rows
 
 

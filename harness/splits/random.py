@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 
 from harness.datasets import Ratings
 from harness.errors import SplitError, counted
-from harness.sections import Folds, Share, Size, written
+from harness.quantities import Folds, Share, Size, written
 from harness.splits.base import DrawnSplit, Notes, Parts, natural
 from harness.splits.fields import LegacySeed, seeded
 

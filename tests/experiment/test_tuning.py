@@ -18,13 +18,13 @@ from harness.errors import AlgorithmError, ResultsError
 from harness.execution.pool import Pool
 from harness.experiment.dry_run import dry_run
 from harness.experiment.tuning import settings_of
+from harness.quantities import Range
 from harness.report.methods import methods
 from harness.report.summary import summarise
 from harness.report.tables import parameter_tables
 from harness.results.display import display_table
 from harness.results.runs import Run
 from harness.results.store import CellRecord, CellStore
-from harness.sections import Range
 from harness.splits.by_user import LeaveNOut, UserFraction, UserHoldout
 from harness.splits.in_time import GlobalTime, Rolling
 from harness.splits.random import Holdout

@@ -11,7 +11,7 @@ from harness.algorithms.base import MEAN_AND_BIAS, Algorithm, Estimates, FitOpti
 from harness.algorithms.parameters import Params
 from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, Lists
 from harness.kernels import kernel
-from harness.sections import SearchSpace, log_range
+from harness.quantities import SearchSpace, log_range
 
 SPACE: SearchSpace = {
     "bsl_options.reg_u": log_range(0.1, 10_000.0),

@@ -9,7 +9,7 @@ from harness.algorithms.base import MEAN, Algorithm, Estimates, FitOptions
 from harness.algorithms.compiled.matrix import in_blocks
 from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, Lists, Offsets
 from harness.kernels import cached_rows, kernel
-from harness.sections import log_range
+from harness.quantities import log_range
 
 
 class CoClustering(Algorithm):

@@ -11,7 +11,7 @@ from harness.algorithms.compiled.svd import FACTORS, FactorModel
 from harness.algorithms.parameters import Params
 from harness.algorithms.trainset import ColumnTrainset, Floats, Lists
 from harness.kernels import LANES, ROWS_AHEAD, in_lines, kernel, read_ahead
-from harness.sections import log_range
+from harness.quantities import log_range
 
 PASSES_ROW = 12 + 3 * DOUBLE  # the ratings in another order, and their products
 

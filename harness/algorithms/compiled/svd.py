@@ -29,7 +29,7 @@ from harness.kernels import (
     prefetch,
     read_ahead,
 )
-from harness.sections import SearchSpace, log_range
+from harness.quantities import SearchSpace, log_range
 
 PAIRS_AT_ONCE = 1 << 15
 ORDERING_ROW = 28  # of the items of each user, while it is searched for repeated ones

@@ -31,7 +31,7 @@ from harness.algorithms.parameters import Params
 from harness.algorithms.registry import BLOCK
 from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, Lists, Offsets, Order
 from harness.kernels import each_block, rows_of_owners
-from harness.sections import SearchSpace, log_range
+from harness.quantities import SearchSpace, log_range
 
 MEANS_A_THREAD = 8  # of rows of means over neighbours, the fewest
 SIMILARITIES_AT_ONCE = 1 << 20  # that a thread holds, in up to 64 rows
