@@ -1,14 +1,12 @@
 """Scores, and the bounds between which they lie."""
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from harness import metrics, rankings
-from harness.evaluation import bound_scores, evaluate, tied_shares
+from harness.evaluation import bound_scores, tied_shares
 
 lists = st.lists(
     st.tuples(st.integers(0, 3), st.integers(1, 4), st.integers(1, 5)), min_size=2, max_size=40
@@ -25,15 +23,6 @@ def test_no_score_exceeds_that_of_the_best_order(rows):
     for metric, scores in metrics.score(wanted[:2], ranked).items():
         assert scores.mean <= limits[str(metric)]["best"].mean + 1e-12
     assert limits["ndcg@3"]["best"].mean == pytest.approx(1.0)
-
-
-def test_users_who_are_not_evaluated_have_no_score():
-    pairs, _ = rankings.group_pairs([0, 1, 1], [3.0, 2.0, 1.0], [4, 5, 1])
-    ranked = rankings.from_pairs([1, 1], [2.0, 1.0], [5, 1])
-    scores = evaluate(metrics.parse_many("ndcg@2,mae"), ranked, pairs, np.array([False, True]))
-    assert np.array_equal(scores["ndcg@2"].per_user, [math.nan, 1.0], equal_nan=True)
-    assert (scores["ndcg@2"].mean, scores["ndcg@2"].n_undefined) == (1.0, 0)
-    assert not np.isnan(scores["mae"].per_user).any()
 
 
 def test_ties_count_where_they_decide_a_score():

@@ -39,7 +39,6 @@ BLOCK = 64 << 20  # estimates under way
 LEAST_SAMPLE = 100  # users; with fewer, a cell that fits says little
 
 
-@cache
 def algorithms() -> dict[str, type[Algorithm]]:
     """Return every algorithm that has a name and can be used, this package's first."""
     usable = [plugin for plugin, reason in plugins.declared("algorithms") if not reason]

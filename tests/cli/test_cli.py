@@ -48,14 +48,15 @@ def program(*arguments, **options):
         (("list", "metrics"), 0, "ndcg", ""),
         (("list", "runs"), 0, "no runs here", ""),
         (("list", "configs"), 0, "quickstart", ""),
-        (("list", "algorithmss"), 2, "", "'configs'; did you mean 'algorithms'?\n"),
+        (("list", "algorithmss"), 2, "", "'plugins'; did you mean 'algorithms'?\n"),
         (("list", "x"), 2, "", "is not one of 'algorithms', 'libraries', 'datasets', "),
         (
             ("list",),
             2,
             "",
-            "Error: Missing argument '{algorithms|libraries|datasets|metrics|runs|configs}'. "
-            "Choose from: algorithms, libraries, datasets, metrics, runs, configs\n",
+            "Error: Missing argument "
+            "'{algorithms|libraries|datasets|metrics|runs|configs|plugins}'. "
+            "Choose from: algorithms, libraries, datasets, metrics, runs, configs, plugins\n",
         ),
         (("-h",), 0, "published tables contain.", ""),
         (("schema", "-h"), 0, "`# yaml-language-server: $schema=schema.json`", ""),

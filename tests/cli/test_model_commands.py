@@ -321,7 +321,7 @@ def test_a_run_is_used_from_another_folder(call, tmp_path, monkeypatch):
     assert call("recommend", "best.yaml")[1] == at_home
     assert call("run", "-q", "best.yaml")[0] == 0
     for run in ("../here/runs/mine", "runs/mine", "runs/mine"):  # a run repeats itself
-        assert call("run", "-q", run)[0] == 0
+        assert call("run", "-q", "--trust", run)[0] == 0
         assert call("recommend", run)[1] == at_home
     shutil.move(here / "runs" / "mine", tmp_path / "moved")
     err = call.refused("recommend", tmp_path / "moved")

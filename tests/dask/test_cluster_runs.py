@@ -52,7 +52,7 @@ def test_data_given_from_python_with_numbers_as_ids_travel(run_both):
     ratings = Ratings.from_columns(
         rated // 30 + 1000, rated % 30, rng.integers(1, 6, 500), scale=(1, 5), name="given"
     )
-    run_both(ratings=ratings)
+    run_both(ratings=ratings, dataset="bundled")
 
 
 def test_filters_searches_and_saved_splits_travel(run_both, tmp_path):

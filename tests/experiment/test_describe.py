@@ -105,7 +105,7 @@ def test_data_that_a_split_cannot_divide_are_named(tmp_path, rows, split, messag
 
 def test_one_of_everything_is_counted_in_words():
     frame = pd.DataFrame({"user": ["u", "u"], "item": ["x", "y"], "rating": [4, 5]})
-    config = CONFIG | {"split": {"kind": "holdout", "test_size": 1}}
+    config = CONFIG | {"dataset": "bundled", "split": {"kind": "holdout", "test_size": 1}}
     text = str(harness.describe(config, ratings=frame)[0])
     assert "1 training and 1 test rating\n  1 test user, 0.0% of them" in text
 

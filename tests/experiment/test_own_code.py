@@ -10,7 +10,7 @@ import pytest
 
 import harness
 from harness.experiment.plan import Plan
-from harness.metrics.labels import definition
+from harness.metrics.labels import _declared
 
 DATA = {"synthetic": {"n_users": 40, "n_items": 30, "n_ratings": 600}}
 CONFIG = {"dataset": DATA, "metrics": ["rmse"], "baselines": False, "statistics": None}
@@ -41,7 +41,7 @@ def project(tmp_path, monkeypatch):
             if str(getattr(sys.modules[name], "__file__", "")).startswith(str(tmp_path)):
                 del sys.modules[name]
         importlib.invalidate_caches()
-        definition.cache_clear()
+        _declared.cache_clear()
 
     def write(**files):
         forget()  # as if a new process began

@@ -18,7 +18,7 @@ from harness.results import read_run
 from harness.results.folder import DERIVED, WRITTEN, own_names
 from harness.results.store import CellStore
 
-nothing_earlier = {"own": own_names, "earlier": lambda folder, aside: None}
+nothing_earlier = {"own_names": own_names, "earlier": lambda folder, aside: None}
 replace_folder = functools.partial(files.replace_folder, **nothing_earlier)
 restore_folder = functools.partial(files.restore_folder, **nothing_earlier)
 
