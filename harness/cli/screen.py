@@ -218,7 +218,8 @@ def show_run(run: Run) -> None:
     What the verdict says is no note, and notes that are left out are counted. Reasons of failures
     stand beside the numbers where there is room, else below the table.
     """
-    from harness.results.display import display_table, group_tables
+    from harness.results.display import display_table
+    from harness.results.group_tables import group_tables
     from harness.results.verdict import verdict_lines
 
     table = display_table(run.info)

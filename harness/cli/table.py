@@ -49,7 +49,8 @@ def table(
 def _show_groups(runs: list[Run], form: str, label: str | None) -> int:
     """Print the groups of a run."""
     from harness import metrics
-    from harness.results.display import frame_to_csv, group_tables
+    from harness.results.display import frame_to_csv
+    from harness.results.group_tables import group_tables
 
     if len(runs) > 1:
         raise ResultsError("--groups: the groups of one run at a time; name one run")

@@ -14,6 +14,7 @@ from harness import evaluation, splits
 from harness.algorithms import registry
 from harness.candidates import CandidatesSection, Catalogue, Rated, Sampled
 from harness.errors import HarnessError, counted
+from harness.experiment import checks
 from harness.experiment.cell import SHARE_OF_MEMORY
 from harness.experiment.memory import available_bytes
 from harness.experiment.plan import Plan
@@ -80,12 +81,12 @@ def dry_run(config: str | Path | dict[str, object], *, overrides: Iterable[str] 
     faults = list(_missing_extras(plan))
     here, notes = _loaded(plan, faults)
     divided = [_divide(here, number, faults) for number in range(len(experiment.split))]
-    for check in (here.check_metrics, here.check_groups) if here.read else ():
+    for check in (checks.check_metrics, checks.check_groups) if here.read else ():
         with _collected(faults):
-            check()
+            check(here)
     if len(here.read) == len(experiment.dataset) and not faults:
         with _collected(faults):
-            here.check_tables()
+            checks.check_tables(here)
     if here.read and not faults:
         notes += notes_before_fit(here)
     n_folds = 0
@@ -165,7 +166,7 @@ def _loaded(plan: Plan, faults: list[str]) -> tuple[Plan, list[Note]]:
         scale = None if known is None else section.scale or known.scale
         if scale is not None and scale[1] < np.inf and not plan.experiment.filters:
             with _collected(faults):
-                plan.check_gains(section.describe(), scale, np.array(scale))
+                checks.check_gains(plan, section.describe(), scale, np.array(scale))
     names = _names(plan)
     for number, (ratings, reports) in plan.read.items():
         filtered = (Note("filtered", {"counts": report}) for report in reports)

@@ -11,22 +11,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import harness
-from harness import datasets, grouping, metrics, seeds, splits
+from harness import datasets, metrics, seeds, splits
 from harness.algorithms import registry
 from harness.algorithms.trainset import ColumnTrainset
 from harness.candidates import Candidates, Sampled
 from harness.config.document import Document
 from harness.config.experiment import Experiment
-from harness.config.faults import repeated
 from harness.config.load import load
 from harness.datasets import Ratings
-from harness.errors import ConfigError, DataError, MetricError, SplitError
+from harness.errors import ConfigError, DataError, SplitError
 from harness.experiment.code import Code
 from harness.files import placed
-from harness.lazy import pd
 from harness.metrics import Metric
 from harness.results.cells import CellName
 from harness.results.names import TableName, distinct_names
@@ -477,54 +474,3 @@ class Plan:
             for (dataset, split, seed), folds in self._splits.items()
             for made in folds
         ]
-
-    def check_tables(self) -> None:
-        """Refuse entries of the config that give one table twice: equal data, or equal splits."""
-        seen: dict[str, Positions] = {}
-        for positions, table in self.tables.items():
-            first = seen.setdefault(table.table, positions)
-            for key, how, one, other in (
-                ("dataset", "holds the same ratings as", first[0], positions[0]),
-                ("split", "has the same training and test parts as", first[1], positions[1]),
-            ):
-                if one != other:
-                    fault = repeated(self.document, key, one, other, how)
-                    raise ConfigError(self.document.source, [fault])
-
-    def check_groups(self) -> None:
-        """Raise a DataError if a group is of a column that a data set lacks."""
-        for dataset in self.read:
-            if not (divided := self.divided(dataset)):
-                continue
-            split = self.splits(dataset, divided[0], self.experiment.seed[0])[:1]
-            for section in self.experiment.groups:
-                grouping.divide(section, split)
-
-    def check_metrics(self) -> None:
-        """Raise an error if a metric lacks genres, or has no gain for some rating, of any part."""
-        for dataset in range(len(self.experiment.dataset)):
-            if not self.divided(dataset):
-                continue
-            ratings, _ = self.ratings(dataset)
-            if self.of_genres:
-                try:
-                    _ = ratings.genres
-                except DataError as error:
-                    raise MetricError(f"{self.of_genres[0]}: {error}") from None
-            relevance = np.sort(pd.unique(ratings.ratings))
-            self.check_gains(ratings.name, ratings.scale, relevance)
-
-    def check_gains(
-        self, name: str, scale: tuple[float, float], relevance: NDArray[np.float64]
-    ) -> None:
-        """Raise an error if a metric has no gain for some of the ratings of a data set, sorted."""
-        wanted, (low, high) = list(self.metrics), scale
-        if self.is_tuned:
-            wanted.append(metrics.parse(self.experiment.tuning.metric))
-        if relevance[0] < 0:  # suggest an offset that suits the whole scale
-            relevance = np.append(relevance, min(relevance[0], low))
-        try:
-            for metric in wanted:
-                metrics.check_relevance(metric, relevance)
-        except MetricError as error:
-            raise MetricError(f"{name}, rated from {low:.16g} to {high:.16g}: {error}") from None

@@ -19,6 +19,7 @@ from harness.datasets.section import OF_LOADED
 from harness.errors import AlgorithmError, ConfigError, DataError, Fault, suggestion
 from harness.execution.events import CellFinished, RunPlanned, Stage, Watch
 from harness.execution.pool import Pool
+from harness.experiment import checks
 from harness.experiment.absent import add_absent, find_absent
 from harness.experiment.cell import attempt, refuse_what_cannot_fit
 from harness.experiment.describe import describe_plan
@@ -119,9 +120,9 @@ def run(
         check_replaceable(Path(results) / plan.experiment.name)
     watch(Stage("", "loading"))
     find_absent(plan)
-    plan.check_tables()
-    plan.check_metrics()
-    plan.check_groups()
+    checks.check_tables(plan)
+    checks.check_metrics(plan)
+    checks.check_groups(plan)
     cells, searches, failures = list(plan.cells), dict[int, Search](), dict[str, str]()
     workers = workers or plan.experiment.execution.workers
     with Pool(plan, attempt, workers, watch, fresh=fresh, trust_cache=trust_cache) as pool:

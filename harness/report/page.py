@@ -24,7 +24,8 @@ from harness.report.plots import KINDS
 from harness.report.styles import COLOURS, FAINT, INK, MUTED, RULE, symbol
 from harness.report.summary import ASSETS, Summary, headline, summarise, templates
 from harness.report.tables import evidence, latex, parameter_tables, sensitivity_tables
-from harness.results.display import group_tables, plain, row_name, to_csv
+from harness.results.display import plain, row_name, to_csv
+from harness.results.group_tables import group_tables
 from harness.results.markdown import to_markdown
 from harness.results.reading import find_runs, read_run
 from harness.results.record import took

@@ -7,6 +7,7 @@ from surprise import AlgoBase
 from harness import Ratings, load
 from harness.comparison.runs import join
 from harness.errors import ComparisonError, MetricError
+from harness.experiment.checks import check_metrics
 from harness.experiment.dry_run import dry_run, notes_before_fit
 from harness.experiment.plan import Plan
 from harness.experiment.run import run
@@ -49,12 +50,12 @@ def test_the_metric_that_decides_a_search_is_checked_too():
     rows = [{"name": "SVD", "search": {"n_factors": [2, 3]}}]
     config = {"metrics": ["rmse"], "algorithms": rows, "tuning": {"metric": "ndcg@10"}}
     with pytest.raises(MetricError, match="ndcg"):
-        prepared(data([-1, 2] * 5, (-1, 2)), **config).check_metrics()
+        check_metrics(prepared(data([-1, 2] * 5, (-1, 2)), **config))
 
 
 def test_a_metric_that_defines_negative_relevances_is_not_refused():
     labels = ["precision@3", "ndcg(negative=zero)@10", "ndcg(gain=binary)@2"]
-    prepared(data([-1, 2] * 5, (-1, 2)), metrics=labels).check_metrics()
+    check_metrics(prepared(data([-1, 2] * 5, (-1, 2)), metrics=labels))
 
 
 SAMPLED = {"kind": "sampled", "n": 5}

@@ -1,0 +1,67 @@
+"""What is wrong with a plan once its data are read: before the first fit, in words."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness import grouping, metrics
+from harness.config.faults import repeated
+from harness.errors import ConfigError, DataError, MetricError
+from harness.experiment.plan import Plan, Positions
+from harness.lazy import pd
+
+
+def check_tables(plan: Plan) -> None:
+    """Refuse entries of the config that give one table twice: equal data, or equal splits."""
+    seen: dict[str, Positions] = {}
+    for positions, table in plan.tables.items():
+        first = seen.setdefault(table.table, positions)
+        for key, how, one, other in (
+            ("dataset", "holds the same ratings as", first[0], positions[0]),
+            ("split", "has the same training and test parts as", first[1], positions[1]),
+        ):
+            if one != other:
+                fault = repeated(plan.document, key, one, other, how)
+                raise ConfigError(plan.document.source, [fault])
+
+
+def check_groups(plan: Plan) -> None:
+    """Raise a DataError if a group is of a column that a data set lacks."""
+    for dataset in plan.read:
+        if not (divided := plan.divided(dataset)):
+            continue
+        split = plan.splits(dataset, divided[0], plan.experiment.seed[0])[:1]
+        for section in plan.experiment.groups:
+            grouping.divide(section, split)
+
+
+def check_metrics(plan: Plan) -> None:
+    """Raise an error if a metric lacks genres, or has no gain for some rating, of any part."""
+    for dataset in range(len(plan.experiment.dataset)):
+        if not plan.divided(dataset):
+            continue
+        ratings, _ = plan.ratings(dataset)
+        if plan.of_genres:
+            try:
+                _ = ratings.genres
+            except DataError as error:
+                raise MetricError(f"{plan.of_genres[0]}: {error}") from None
+        relevance = np.sort(pd.unique(ratings.ratings))
+        check_gains(plan, ratings.name, ratings.scale, relevance)
+
+
+def check_gains(
+    plan: Plan, name: str, scale: tuple[float, float], relevance: NDArray[np.float64]
+) -> None:
+    """Raise an error if a metric has no gain for some of the ratings of a data set, sorted."""
+    wanted, (low, high) = list(plan.metrics), scale
+    if plan.is_tuned:
+        wanted.append(metrics.parse(plan.experiment.tuning.metric))
+    if relevance[0] < 0:  # suggest an offset that suits the whole scale
+        relevance = np.append(relevance, min(relevance[0], low))
+    try:
+        for metric in wanted:
+            metrics.check_relevance(metric, relevance)
+    except MetricError as error:
+        raise MetricError(f"{name}, rated from {low:.16g} to {high:.16g}: {error}") from None
