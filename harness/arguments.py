@@ -19,7 +19,7 @@ from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from harness.errors import HarnessError, joined, reason_of
+from harness.errors import HarnessError, joined, reason_of, suggestion
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -29,7 +29,7 @@ NOT_NUMBERS = {"c": "complex numbers", "M": "dates", "m": "time differences", "V
 WORDS: dict[Any, str] = {
     bool: "True or False", int: "a whole number", float: "a number", str: "text",
     Path: "a path", type(None): "None", Mapping: "a mapping", Callable: "a function",
-    Array: "an array", Any: "anything",
+    np.ndarray: "an array of numbers", Any: "anything",
 }  # fmt: skip
 UNIONS = (Union, types.UnionType)
 SHOWN = 60
@@ -39,8 +39,8 @@ SHOWN = 60
 def checked(error: type[HarnessError]) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Decorate a function: an argument that its annotation excludes raises `error`.
 
-    Arrays and what only type checkers know are not looked at. An unknown keyword or a missing
-    argument is Python's own TypeError.
+    What only type checkers know, and the shapes of arrays, are not looked at. An unknown keyword or
+    a missing argument is Python's own TypeError.
 
     Examples
     --------
@@ -54,6 +54,7 @@ def checked(error: type[HarnessError]) -> Callable[[Callable[P, R]], Callable[P,
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         signature = inspect.signature(function)
+        title = function.__qualname__.removesuffix(".__init__")
 
         @wraps(function)
         def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -65,7 +66,7 @@ def checked(error: type[HarnessError]) -> Callable[[Callable[P, R]], Callable[P,
             for name, value in arguments.items():
                 kind = signature.parameters[name].kind
                 if kind not in (kind.VAR_POSITIONAL, kind.VAR_KEYWORD):
-                    _check(function.__name__, name, value, hints.get(name, Any), error)
+                    _check(title, name, value, hints.get(name, Any), error)
             return function(*args, **kwargs)
 
         return wrapper
@@ -77,7 +78,24 @@ class _Names(dict[str, Any]):
     """Names of a module; those that only type checkers import stand for anything."""
 
     def __missing__(self, name: str) -> Any:
-        return getattr(builtins, name, Any)
+        return getattr(builtins, name, _Unknown())
+
+
+class _Unknown:
+    """A module or a type that only type checkers import."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Any
+
+    def __or__(self, other: object) -> Any:
+        return Any
+
+    __ror__ = __getitem__ = __or__
+
+    def __call__(self) -> None:
+        """Only what can be called passes for a type."""
 
 
 @cache
@@ -89,10 +107,25 @@ def _check(function: str, name: str, value: object, hint: Any, error: type[Harne
     if not _fits(value, hint):
         if isinstance(value, type):  # in place of its object, a usual slip
             raise error(f"{function}: {name} is the class {value.__name__}; give an object of it")
+        if get_origin(hint) is Literal and isinstance(value, str):
+            names = map(str, get_args(hint))
+            raise error(f"unknown {name} {_shown(repr(value))}; {suggestion(value, names)}")
         words = dict.fromkeys(_word(choice) for choice in _choices(hint))
         raise error(f"{function}: {name} is {_quoted(value)}; give {joined(words, 'or')}")
-    if isinstance(value, str | Path) and Path in _choices(hint):
-        check_path(f"{function}: {name}", value, error)
+    _check_text(f"{function}: {name}", value, hint, error)
+
+
+def _check_text(where: str, value: object, hint: Any, error: type[HarnessError]) -> None:
+    """Refuse a path that no file can have and text that cannot be written, also in a list."""
+    choices = _choices(hint)
+    if isinstance(value, str | Path) and Path in choices:
+        check_path(where, value, error)
+    elif isinstance(value, str) and str in choices and not _is_unicode(value):
+        raise error(f"{where} is {_quoted(value)}, which is no Unicode; give other text")
+    elif isinstance(value, list | tuple):
+        insides = [get_args(choice)[0] for choice in choices if get_origin(choice) is Sequence]
+        for part in value if insides else ():
+            _check_text(where, part, insides[0], error)
 
 
 def check_path(where: str, path: str | Path, error: type[HarnessError]) -> None:
@@ -106,16 +139,26 @@ def check_path(where: str, path: str | Path, error: type[HarnessError]) -> None:
         raise error(f"{where}: {_quoted(path)} is no path ({found}); give another") from None
 
 
+def _is_unicode(text: str) -> bool:
+    """Return whether a text can be written: one from bytes of another encoding may have no form."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _quoted(value: object) -> str:
     """Return a value on one line, as a message shows it, with its type."""
     try:
         text = " ".join(f"{value!r:.1000}".split())
     except Exception:  # an object whose own text cannot be made
         text = "an object"
-    kind = type(value).__name__
-    return f"{text[:SHOWN]}{' …' if len(text) > SHOWN else ''}" + (
-        "" if value is None else f" ({kind})"
-    )
+    return _shown(text) + ("" if value is None else f" ({type(value).__name__})")
+
+
+def _shown(text: str) -> str:
+    return f"{text[:SHOWN]} …" if len(text) > SHOWN else text
 
 
 def _choices(hint: Any) -> tuple[Any, ...]:
@@ -140,8 +183,10 @@ def _word(hint: Any) -> str:
 def _fits(value: object, hint: Any) -> bool:
     """Return whether a value is one of an annotation, as far as that can be said cheaply."""
     choices, origin = _choices(hint), get_origin(hint)
-    if hint == ArrayLike or hint in (Any, object) or origin is np.ndarray:
-        return True
+    if hint == ArrayLike or hint in (Any, object):
+        return hint != ArrayLike or value is not None
+    if origin is np.ndarray:
+        return _is_array(value, hint)
     if len(choices) > 1:
         return any(_fits(value, choice) for choice in choices)
     if origin is Literal:
@@ -155,6 +200,19 @@ def _fits(value: object, hint: Any) -> bool:
     if inspect.isclass(origin or hint):
         return _is_instance(value, origin or hint, get_args(hint))
     return True  # a type variable, or what only type checkers know
+
+
+def _is_array(value: object, hint: Any) -> bool:
+    """Return whether a value is an array, of numbers where the annotation names a type of them."""
+    dtype = get_args(get_args(hint)[1])[0]
+    kinds = "biuf"
+    if inspect.isclass(dtype) and issubclass(dtype, np.integer):
+        kinds = "iu"
+    elif dtype in (Any, np.generic, np.object_):
+        kinds = "biufOUSmM"
+    return (
+        isinstance(value, np.ndarray) and not np.ma.is_masked(value) and value.dtype.kind in kinds
+    )
 
 
 def _is_instance(value: object, kind: type, inside: tuple[Any, ...]) -> bool:
@@ -194,6 +252,8 @@ def as_array(
     harness.errors.HarnessError: ratings: complex numbers; give numbers only
     """
     try:
+        if values is None:
+            raise TypeError("None")
         array = np.asarray(unmasked(name, values, error))
         if array.dtype.kind in NOT_NUMBERS:
             raise TypeError(NOT_NUMBERS[array.dtype.kind])

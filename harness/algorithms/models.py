@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from harness.algorithms import base, numerical_faults, parameters, registry, surprise
 from harness.algorithms.trainset import Bools, Codes, ColumnTrainset, Floats, Lists, RatingLists
+from harness.arguments import as_array, checked
 from harness.errors import AlgorithmError
 from harness.kernels import kernel
 
@@ -29,6 +30,7 @@ Outcome = tuple[Floats, Bools]  # estimates, and which are impossible
 BLOCK_BYTES = 32_000_000  # of the estimates that `catalogue` yields at a time
 
 
+@checked(AlgorithmError)
 def fit(
     model: surprise.AlgoBase,
     trainset: surprise.Trainset,
@@ -89,6 +91,7 @@ def fit(
     return "accelerated"
 
 
+@checked(AlgorithmError)
 def estimate(
     model: surprise.AlgoBase,
     users: npt.ArrayLike,
@@ -128,9 +131,14 @@ def estimate(
     >>> estimates.round(3).tolist(), impossible.tolist()
     ([3.0, 3.667], [False, True])
     """
-    return _estimates(model, _scorer(model, accelerate), _codes(users), _codes(items), clip)
+    codes = _codes(users), _codes(items)
+    if len(codes[0]) != len(codes[1]):
+        lengths = f"{len(codes[0])} users and {len(codes[1])} items"
+        raise AlgorithmError(f"estimate: {lengths}; give one item for each user")
+    return _estimates(model, _scorer(model, accelerate), *codes, clip)
 
 
+@checked(AlgorithmError)
 def catalogue(
     model: surprise.AlgoBase,
     users: npt.ArrayLike,
@@ -234,7 +242,9 @@ def scoring_path(model: surprise.AlgoBase) -> Path:
 
 
 def _codes(given: npt.ArrayLike) -> Codes:
-    codes = np.asarray(given)
+    codes = as_array("users or items", given, np.int64, AlgorithmError)
+    if codes.ndim != 1:
+        raise AlgorithmError(f"users or items: codes of shape {codes.shape}; give one a row")
     if not codes.size:
         return codes.astype(np.int32)
     if codes.min() < 0:  # NumPy would count from the end

@@ -25,6 +25,8 @@ from harness.errors import HarnessError, PluginError, reason_of
 EXAMPLES = ("harness run quickstart", "harness new my.yaml --dataset ratings.csv")
 OUTPUT_ERRORS = (errno.ENOSPC, errno.EFBIG, errno.EIO, errno.EBADF, errno.EDQUOT)
 """What is wrong where standard output cannot be written."""
+SHOWN = 60
+"""Characters of a path that is too long for the system, in its message."""
 LIMIT_ERRORS = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
 LIMIT_MESSAGES = ("failed to map segment", "annot allocate memory", "can't start new thread")
 """What Python and libraries say where memory, processes or threads are limited."""
@@ -190,6 +192,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         ):
             advice = "raise its limit or use fewer workers"
             say(f"the system has no more room ({text}); {advice}", err=True)
+        elif code == errno.ENAMETOOLONG:
+            name = str(getattr(error, "filename", None) or "a path")
+            short = name if len(name) <= SHOWN else f"{name[:SHOWN]} …"
+            say(f"{short}: is no path ({text}); give a shorter name", err=True)
         else:
             raise
         status = 2

@@ -109,6 +109,8 @@ def new(
         raise click.UsageError("name the FILE to write, as my.yaml; or --plugin DIR")
     from harness.config.files import refuse_ratings
 
+    if not path.name:  # an empty text is the current folder
+        raise click.UsageError("FILE: the name is empty; give one, as my.yaml")
     refuse_ratings(path)  # first: --force would replace the data
     unused(path)
     asks = not yes and sys.stdin.isatty()

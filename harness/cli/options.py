@@ -31,6 +31,9 @@ folder = click.Path(path_type=Path, file_okay=False)
 
 def unused(path: Path) -> Path:
     """Return a path that the user has named, or refuse it: a file without `force`, below a file."""
+    from harness.arguments import check_path
+
+    check_path("file", path, ResultsError)
     # As in `refuse_below_file`, not Path.is_file.
     if os.path.isfile(path) and not click.get_current_context().meta.get(FORCE):  # noqa: PTH113
         raise ResultsError(f"{path}: exists; choose another name, or replace it with --force")

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from harness import metrics
+from harness.arguments import checked
 from harness.comparison.runs import common_metrics, run_names
 from harness.config.experiment import headline_of
 from harness.datasets.catalogue import CATALOGUE
@@ -91,6 +92,7 @@ def _settings(section: Section) -> dict[str, str]:
     return dict(flattened(section.stated(OF_ONE_DATA_SET)))
 
 
+@checked(ComparisonError)
 def across(
     runs: Sequence[Run | Path | str],
     *,

@@ -15,6 +15,7 @@ import numpy as np
 from ruamel.yaml import YAML
 
 from harness import metrics
+from harness.arguments import checked
 from harness.config.experiment import headline_of, settings_of_one
 from harness.config.from_python import name_of_given
 from harness.errors import ResultsError, counted, suggestion
@@ -82,6 +83,7 @@ class Best(NamedTuple):
         return moved
 
 
+@checked(ResultsError)
 def best(
     run: Run,
     *,

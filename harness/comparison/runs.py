@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from harness.arguments import checked
 from harness.comparison.inference import OF_TESTS, infer, notes_on_tests
 from harness.config.experiment import headline_of
-from harness.errors import ComparisonError
+from harness.errors import ComparisonError, ResultsError
 from harness.lazy import pd
 from harness.notes import PLAIN, Note, by_weight
 from harness.results.cells import AnyCell, measured
@@ -43,6 +44,7 @@ class _Row:
         return {"params": {key: value for key, value in params.items() if key != "random_state"}}
 
 
+@checked(ResultsError)
 def join(runs: Sequence[Run], *, anyway: bool = False) -> Run:
     """Put runs into one without a folder, their users compared with each other.
 
@@ -51,6 +53,8 @@ def join(runs: Sequence[Run], *, anyway: bool = False) -> Run:
     the first run; one run alone comes back as it is. A ComparisonError refuses a run that is given
     twice, runs without a common metric and, unless `anyway`, runs that cannot be compared.
     """
+    if not len(runs):
+        raise ResultsError("runs: there is none; give at least one")
     if len(runs) == 1:
         return runs[0]
     names, infos = run_names(runs), [run.info for run in runs]

@@ -9,9 +9,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from harness import plugins
+from harness.arguments import check_path
 from harness.config.document import Document, parse, refusal
 from harness.datasets.own_files import is_ratings_file
-from harness.errors import nearest, reason_of, suggestion
+from harness.errors import HarnessError, nearest, reason_of, suggestion
 from harness.files import placed, read_regular
 from harness.sections import PATHS
 
@@ -39,7 +40,8 @@ def bundled() -> dict[str, Path]:
 
 def read(path: Path) -> Document:
     """Read a YAML file, a config of the package by its name, or the config in a ``run.json``."""
-    with suppress(OSError):  # a name too long: reading it says so
+    check_path("config", path, HarnessError)
+    with suppress(OSError):  # reading it says so
         if (path / RUN_FILE).is_file():
             path = path / RUN_FILE
         elif path.parent == Path() and (path.is_dir() or not path.exists()):

@@ -44,6 +44,8 @@ def add(ratings: Ratings, role: str, source: Any, base: Path | None = None) -> R
     """Return ratings with the features of a path, a section of a config, or a frame."""
     if isinstance(source, pd.DataFrame):
         section, where = _SECTIONS[role](path="frame"), f"frame of {role}s"
+        if source.columns.empty:
+            raise DataError(f"{where}: no column; give a column of ids and one of features")
         names = _distinct([str(name) for name in source.columns], where)
         columns = {name: source.iloc[:, place] for place, name in enumerate(names)}
         table = convert(columns, _kinds(names, names[0]), where)

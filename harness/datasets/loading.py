@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.arguments import check_path, checked
 from harness.datasets.own_files import find_file
 from harness.datasets.ratings import Ratings, of_frame
 from harness.datasets.section import (
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from harness.datasets.archives import Progress
 
 
+@checked(DataError)
 def load(
     source: Any,
     *,
@@ -69,6 +71,8 @@ def load(
     >>> load("bundled", items=items).item_features["genres"].dropna().to_dict()
     {'31': 'Drama', '318': 'Crime|Drama'}
     """
+    if isinstance(source, str | Path):
+        check_path(f"{source!s:.60}", source, DataError)
     if isinstance(source, Ratings):
         ratings = source
     elif hasattr(source, "raw_ratings") or hasattr(source, "folds_files"):
@@ -91,6 +95,7 @@ def load(
     return ratings
 
 
+@checked(DataError)
 def load_under(source: Any, section: DatasetSection, base: Path | None = None) -> Ratings:
     """Return loaded data under the options of a config's ``dataset`` part, as those of a file.
 

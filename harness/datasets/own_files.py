@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from harness.arguments import check_path
 from harness.datasets.readers import kind_of
 from harness.errors import DataError, suggestion
 from harness.files import placed
@@ -20,6 +21,7 @@ def is_ratings_file(name: str) -> bool:
 def find_file(path: str | Path, base: Path | None) -> Path:
     """Return where a file of one's own is, or raise a DataError that says what is there."""
     place = placed(path, base)
+    check_path(f"{path!s:.60}", place, DataError)
     folder, is_packed = place.parent, place.name.casefold().endswith(_ARCHIVES)
     if place.is_file() and not is_packed:
         return place

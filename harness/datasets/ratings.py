@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from harness.arguments import checked
 from harness.datasets.columns import RATINGS, find_columns
 from harness.datasets.section import (
     Policies,
@@ -197,6 +198,7 @@ class Ratings:
         )
 
     @classmethod
+    @checked(DataError)
     def from_columns(
         cls,
         users: ArrayLike,
@@ -244,6 +246,7 @@ class Ratings:
         return cls.from_table(convert(columns, RATINGS.kinds, name), name, **policies)
 
     @classmethod
+    @checked(DataError)
     def from_frame(
         cls,
         frame: pd.DataFrame,
@@ -278,6 +281,7 @@ class Ratings:
         return of_frame(frame, named, name, decimal, policies)
 
     @classmethod
+    @checked(DataError)
     def from_surprise(
         cls, dataset: surprise.Dataset, *, name: str = "surprise", **policies: Unpack[Policies]
     ) -> Ratings:

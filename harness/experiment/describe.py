@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness import datasets
+from harness.arguments import checked
 from harness.config.files import RUN_FILE
 from harness.datasets import Ratings
 from harness.errors import DataError, counted
@@ -36,6 +37,7 @@ CUT = 10
 """The cut-off rank that is looked at where no metric of the config has one."""
 
 
+@checked(DataError)
 def describe(
     source: str | Path | Mapping[str, Any] | Ratings, *, ratings: Any = None
 ) -> list[DataDescription]:

@@ -11,12 +11,13 @@ from typing import Any
 from harness import seeds
 from harness.algorithms import models, numerical_faults, registry, surprise
 from harness.algorithms.trainset import ColumnTrainset
+from harness.arguments import checked
 from harness.comparison.best import best
 from harness.comparison.inference import infer
 from harness.config.experiment import Experiment, headline_of
 from harness.config.from_python import GIVEN
 from harness.datasets.section import OF_LOADED
-from harness.errors import AlgorithmError, ConfigError, DataError, Fault, suggestion
+from harness.errors import AlgorithmError, ConfigError, DataError, Fault, HarnessError, suggestion
 from harness.execution.events import CellFinished, RunPlanned, Stage, Watch
 from harness.execution.pool import Pool
 from harness.experiment import checks
@@ -38,6 +39,7 @@ from harness.results.runs import Run
 from harness.results.statistics import MetricComparison
 
 
+@checked(HarnessError)
 def run(
     config: str | Path | Mapping[str, Any] | Experiment,
     *,
@@ -230,6 +232,7 @@ def _record(plan: Plan, evaluation: Evaluation, watch: Watch) -> dict[str, objec
     }
 
 
+@checked(HarnessError)
 def fit_row(
     source: Run | str | Path | Mapping[str, Any] | Experiment,
     algorithm: str | None = None,

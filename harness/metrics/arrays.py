@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from harness.arguments import as_array
+from harness.arguments import as_array, checked
 from harness.errors import MetricError, counted
 
 Floats = NDArray[np.float64]
@@ -77,6 +77,7 @@ class Rankings:
     users: NDArray[np.generic] | None
     top_estimates: Floats | None
 
+    @checked(MetricError)
     def __init__(
         self,
         offsets: ArrayLike,
@@ -184,6 +185,7 @@ class Pairs:
     estimates: Floats
     ratings: Floats
 
+    @checked(MetricError)
     def __init__(self, offsets: ArrayLike, estimates: ArrayLike, ratings: ArrayLike) -> None:
         _store(self, np.int64, offsets=offsets)
         _store(self, np.float64, estimates=estimates, ratings=ratings)
@@ -265,6 +267,7 @@ class Exposure:
     ratings: Floats | None
     genres: Bools | None
 
+    @checked(MetricError)
     def __init__(
         self,
         users: ArrayLike,
@@ -283,7 +286,9 @@ class Exposure:
                 f"exposure: {counted(len(self.users), 'user')} and "
                 f"{counted(len(self.items), 'item')}; give one of each for every training rating"
             )
-        n_items = int(self.items.max()) + 1 if n_items is None else n_items
+        n_items = int(self.items.max()) + 1 if n_items is None else int(n_items)
+        if n_items > 2**31:
+            raise MetricError(f"exposure: n_items is {n_items:,}; give 2,147,483,648 at most")
         if self.users.min() < 0:
             raise MetricError(f"exposure: a user code of {self.users.min()}; use codes from 0 on")
         if self.items.min() < 0 or self.items.max() >= n_items:

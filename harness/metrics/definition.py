@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from harness.arguments import as_array
 from harness.errors import MetricError, suggestion
 from harness.metrics.arrays import Exposure, Floats, Pairs, Rankings, Scores
 from harness.metrics.parameters import Parameter, Params, Value
@@ -212,7 +213,10 @@ class Definition:
 
     def check_relevance(self, chosen: Chosen, relevance: ArrayLike) -> None:
         """Refuse relevances that the metric does not define, with what to change in the label."""
-        grades, fault_of = np.asarray(relevance, np.float64), self.fault_of_relevance
+        grades, fault_of = (
+            as_array("relevance", relevance, error=MetricError),
+            self.fault_of_relevance,
+        )
         if fault_of and len(grades) and (fault := fault_of(self.values(chosen), grades)):
             raise MetricError(f"{label_of(self.name, dict(chosen), None)}: {fault}", fault)
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
 from harness import plugins
+from harness.arguments import checked
 from harness.errors import MetricError, PluginError
 from harness.metrics.definition import Chosen, Definition, in_order, label_of
 from harness.metrics.parameters import Params, Value
@@ -260,6 +261,7 @@ def _read(label: str) -> Metric:
     return Metric(name, chosen, k)
 
 
+@checked(MetricError)
 def parse_many(labels: str | Iterable[str]) -> tuple[Metric, ...]:
     """Read labels, where one may name several cut-offs and a string several labels.
 

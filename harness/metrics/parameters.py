@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from harness.arguments import checked
 from harness.errors import MetricError, counted, nearest
 
 NONE, OPTIONAL, SEVERAL = (0, 0), (0, 1), (1, math.inf)
@@ -23,6 +24,7 @@ POSITIVE = (0.0, math.inf)
 SHARE = (0.0, 1.0)
 
 
+@checked(MetricError)
 def number(value: float) -> str:
     """Write a number as a label does: 2 and 0.8, whole numbers without a point."""
     is_whole = float(value).is_integer() and abs(value) < 1e15

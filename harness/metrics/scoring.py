@@ -6,12 +6,14 @@ from collections.abc import Iterable
 
 from numpy.typing import ArrayLike
 
+from harness.arguments import checked
 from harness.errors import MetricError
 from harness.metrics.arrays import Exposure, Pairs, Rankings, Scores
 from harness.metrics.definition import Chosen
 from harness.metrics.labels import Metric, definition
 
 
+@checked(MetricError)
 def score(
     metrics: Iterable[Metric],
     rankings: Rankings | None = None,
@@ -40,9 +42,10 @@ def score(
     MetricError
         If what a metric needs is missing, or holds values that it does not define.
     """
+    metrics = list(metrics)
+    if labels := [label for label in metrics if not isinstance(label, Metric)]:
+        raise MetricError(f"{labels[0]!r:.60}: not a Metric; make one from its label with parse")
     computed: dict[Metric, Scores | None] = dict.fromkeys(metrics)
-    if labels := [label for label in computed if not isinstance(label, Metric)]:
-        raise MetricError(f"{labels[0]!r}: not a Metric; make one from its label with parse")
     alike: dict[tuple[str, Chosen], list[Metric]] = {}  # that differ only in k
     for metric in computed:
         alike.setdefault((metric.name, metric.chosen), []).append(metric)
@@ -53,6 +56,7 @@ def score(
     return {metric: scores for metric, scores in computed.items() if scores is not None}
 
 
+@checked(MetricError)
 def check_relevance(metric: Metric, relevance: ArrayLike) -> None:
     """Refuse relevances that a metric does not define, with what to change in the label."""
     metric.definition.check_relevance(metric.chosen, relevance)

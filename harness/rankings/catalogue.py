@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from harness.arguments import as_array
+from harness.arguments import as_array, checked
 from harness.errors import MetricError, counted
 from harness.kernels import each_block, kernel
 from harness.metrics import Rankings
@@ -17,8 +17,9 @@ from harness.rankings.grouped import offsets_of
 from harness.rankings.ties import TieKeys, order_keys
 
 
+@checked(MetricError)
 def rank_block(
-    estimates: Floats,
+    estimates: ArrayLike,
     judged_offsets: ArrayLike,
     judged_items: ArrayLike,
     judged_ratings: ArrayLike,
@@ -43,7 +44,12 @@ def rank_block(
     >>> lists.top_items.tolist()
     [[1, 3]]
     """
-    estimates = as_floats("estimates", estimates)
+    estimates, least = as_floats("estimates", estimates), float(least)
+    if estimates.ndim != 2 or not 0 <= depth <= 2**31:
+        raise MetricError(
+            f"estimates of shape {estimates.shape}, depth {depth}; give a row for each user and a "
+            "column for each item, and a depth from 0"
+        )
     n_users, n_items = estimates.shape
     allowed = np.ones((n_users, n_items), dtype=bool)
     if excluded_offsets is not None and excluded_items is not None:

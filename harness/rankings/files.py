@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from harness.arguments import checked
 from harness.datasets.columns import RATINGS, Kind, Roles
 from harness.datasets.readers import kind_of
 from harness.datasets.readers.base import ReadOptions
@@ -57,6 +58,7 @@ class Evidence(NamedTuple):
     """None without training ratings."""
 
 
+@checked(MetricError)
 def read(
     path: Path | str, truth: Path | str | None = None, training: Path | str | None = None
 ) -> Evidence:

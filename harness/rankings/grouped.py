@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from harness.arguments import checked
 from harness.errors import MetricError
 from harness.kernels import each_block, kernel
 from harness.metrics import Pairs, Rankings
@@ -15,6 +16,7 @@ FEW = 512
 """Lists this short are ordered by counting how many estimates are greater, the others by a sort."""
 
 
+@checked(MetricError)
 def from_grouped(pairs: Pairs, users: Ids | None = None) -> Rankings:
     """Rank the items of pairs that are grouped by user already; every item is judged.
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.arguments import unmasked
+from harness.arguments import checked, unmasked
 from harness.errors import MetricError, counted, listed
 from harness.lazy import pd
 from harness.metrics import Pairs, Rankings
@@ -21,6 +21,7 @@ from harness.rankings.matching import Rows, encoded, match
 Frame: TypeAlias = "pd.DataFrame | Mapping[str, ArrayLike]"
 
 
+@checked(MetricError)
 def from_recommendations(recommendations: Frame, interactions: Frame) -> Rankings:
     """Rank recommended items from a frame, with relevances from another frame.
 
@@ -79,6 +80,7 @@ def from_recommendations(recommendations: Frame, interactions: Frame) -> Ranking
     return match(rows, truth, user_ids, item_ids, by_rank="rank" in recommendations)
 
 
+@checked(MetricError)
 def from_lists(
     predictions: Sequence[Sequence[Hashable]],
     labels: Sequence[Sequence[Hashable] | Mapping[Hashable, float]],
@@ -133,6 +135,7 @@ def from_lists(
     return match(Rows(users, items, ranks), truth, np.arange(len(predictions)), item_ids)
 
 
+@checked(MetricError)
 def from_matrix(relevance: ArrayLike, scores: ArrayLike) -> Rankings:
     """Rank the columns of each row by score; every column is judged, as in scikit-learn.
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from harness.arguments import checked
 from harness.errors import MetricError
 from harness.kernels import group_rows
 from harness.metrics import Pairs, Rankings, dcg
@@ -16,6 +17,7 @@ from harness.rankings.columns import Ids, as_floats, as_ids, encode, id_column
 from harness.rankings.grouped import from_grouped, make_room
 
 
+@checked(MetricError)
 def from_pairs(users: ArrayLike, estimates: ArrayLike, ratings: ArrayLike) -> Rankings:
     """Rank each user's rated items by estimate; every item is judged.
 
@@ -47,6 +49,7 @@ def from_pairs(users: ArrayLike, estimates: ArrayLike, ratings: ArrayLike) -> Ra
     return from_grouped(*group_pairs(users, estimates, ratings))
 
 
+@checked(MetricError)
 def group_pairs(users: ArrayLike, estimates: ArrayLike, ratings: ArrayLike) -> tuple[Pairs, Ids]:
     """Group columns by user, each user's rows in their order; return pairs and ascending ids."""
     columns = [id_column("users", users)]
@@ -67,6 +70,7 @@ def group_pairs(users: ArrayLike, estimates: ArrayLike, ratings: ArrayLike) -> t
     return Pairs(offsets, *grouped), ids
 
 
+@checked(MetricError)
 def from_predictions(predictions: Iterable[object]) -> Rankings:
     """Rank each user's predictions by estimate; every item is judged.
 
@@ -98,6 +102,7 @@ def from_predictions(predictions: Iterable[object]) -> Rankings:
     return from_pairs(as_ids(users), estimates, ratings)
 
 
+@checked(MetricError)
 def ndcg(predictions: Iterable[object], k: int | None = 10, **params: Any) -> float:
     """Return the mean NDCG@k of predictions over their users.
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from harness import metrics
+from harness.arguments import checked
 from harness.comparison.runs import join
 from harness.errors import ResultsError
 from harness.files import refuse_link, write_output
@@ -42,6 +43,7 @@ SHADES = {INK: "ink", MUTED: "muted", RULE: "rule", FAINT: "faint", "#ffffff": "
 """What the page calls the colours of a drawing that are no hues."""
 
 
+@checked(ResultsError)
 def write_page(
     runs: Sequence[Run],
     path: Path,
@@ -58,6 +60,7 @@ def write_page(
     return write_output(path, page, "choose another place with --output")
 
 
+@checked(ResultsError)
 def build_page(
     runs: Sequence[Run],
     *,
@@ -89,6 +92,7 @@ def build_page(
     )
 
 
+@checked(ResultsError)
 def write_index(results: Path) -> Path:
     """Write ``index.html`` into a results folder: its runs, the latest first.
 

@@ -8,7 +8,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from harness import metrics
+from harness.arguments import checked
 from harness.comparison.across import AcrossDataSets
+from harness.errors import ResultsError
 from harness.lazy import pd
 from harness.report import drawing
 from harness.report.drawing import LABEL, SUBTITLE
@@ -115,12 +117,15 @@ FORMATS = {"markdown": to_markdown, "csv": to_csv, "latex": to_latex, "json": to
 """Texts for files, as ``harness compare --across --format`` calls them."""
 
 
+@checked(ResultsError)
 def critical_difference(found: AcrossDataSets, *, ax: Axes | None = None) -> Axes:
     """Draw the mean ranks; a bar joins rows that are not significantly different.
 
     After Demsar 2006, with the best rank on the left. The critical difference is shown where
     Nemenyi's test compared the rows.
     """
+    if ax is not None and not hasattr(ax, "get_figure"):
+        raise ResultsError(f"critical_difference: ax is {ax!r:.60}; give an Axes of Matplotlib")
     return drawing.shown(_size(found), partial(_draw, found), ax)
 
 

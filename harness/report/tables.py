@@ -8,7 +8,8 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from harness import metrics
-from harness.errors import HarnessError
+from harness.arguments import checked
+from harness.errors import HarnessError, ResultsError
 from harness.lazy import pd
 from harness.report.summary import ResultTable, Summary, p_text, sentences, summarise
 from harness.results.cells import measured
@@ -31,6 +32,7 @@ LEAST_GAP = 5e-5
 """Smallest difference between best and worst algorithm for a definition to be shown."""
 
 
+@checked(ResultsError)
 def latex(run: Run | Summary, *, place: int | None = None) -> str:
     """Return the results table as LaTeX, that of one `place` or all of them below each other.
 
@@ -69,6 +71,7 @@ def _latex_numbers(table: ResultTable, label: str) -> list[str]:
     return shown
 
 
+@checked(ResultsError)
 def style(run: Run | Summary, *, place: int = 1) -> Styler:
     """Return the results table at a `place` for a notebook, with numbers kept as numbers.
 
@@ -95,6 +98,7 @@ def style(run: Run | Summary, *, place: int = 1) -> Styler:
     return styler.set_caption(escape(plain(table.title)))
 
 
+@checked(ResultsError)
 def evidence(run: Run | Summary, *, metric: str | None = None) -> list[TextTable]:
     """Return, for each results table, how sure and how large its differences are.
 

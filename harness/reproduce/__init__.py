@@ -18,9 +18,10 @@ import numpy as np
 
 import harness
 from harness import metrics, rankings
+from harness.arguments import checked
 from harness.config.files import bundled
 from harness.datasets.catalogue import CATALOGUE
-from harness.errors import DataError, MetricError, reason_of
+from harness.errors import DataError, MetricError, ResultsError, reason_of
 from harness.reproduce.values import Band, Finding, NotRun, Quantity, published, sources
 from harness.reproduce.verdicts import EQUAL, compare, unit_of
 
@@ -44,6 +45,7 @@ __all__ = [
 Run = Callable[[Quantity], object]
 
 
+@checked(ResultsError)
 def reproduce(
     source: str | None = None, runs: Mapping[tuple[str, str], Run] | None = None
 ) -> list[Finding]:

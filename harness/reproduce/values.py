@@ -14,6 +14,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from harness import metrics
+from harness.arguments import checked
 from harness.errors import ResultsError, suggestion
 from harness.lazy import scipy
 
@@ -129,6 +130,7 @@ def sources() -> dict[str, str]:
     return {key: entry.get("title") or by_name[key].source for key, entry in _entries().items()}
 
 
+@checked(ResultsError)
 def published(source: str | None = None) -> list[Quantity]:
     """Return what was published, of one source or of all."""
     entries = _entries()

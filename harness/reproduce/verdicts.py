@@ -9,6 +9,8 @@ from functools import partial
 from typing import Any
 
 from harness import metrics
+from harness.arguments import checked
+from harness.errors import ResultsError
 from harness.reproduce.values import Band, Finding, NotRun, Quantity
 
 EXACT = 1e-12
@@ -16,6 +18,7 @@ TIMES = ("runtime_s",)
 EQUAL = ("equal", "equal as printed", "truncated")
 
 
+@checked(ResultsError)
 def compare(quantity: Quantity, here: object) -> list[Finding]:
     """Compare each single value of a quantity with ours, in the form of what is expected.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
+from harness.arguments import checked
 from harness.errors import ResultsError, suggestion
 from harness.files import restore_folder
 from harness.results.folder import check_file, own_names
@@ -13,6 +14,7 @@ from harness.results.record import AGAIN, read_info
 from harness.results.runs import Run
 
 
+@checked(ResultsError)
 def read_run(folder: Path | str) -> Run:
     """Read a run back, checked against the hashes that were written with it.
 
@@ -64,6 +66,7 @@ def _read_run(folder: Path) -> Run:
     return Run(info, folder=folder)
 
 
+@checked(ResultsError)
 def find_runs(results: Path) -> list[Path]:
     """Return the run folders in a results folder, by name, the earlier runs of a name after it."""
     if not results.is_dir():
@@ -84,7 +87,8 @@ def is_run(path: Path, results: Path) -> bool:
     return path.name == RUN_FILE or path.is_dir() or not is_file
 
 
-def open_run(name: str, results: Path) -> Run:
+@checked(ResultsError)
+def open_run(name: str | Path, results: Path) -> Run:
     """Return a run by its folder, its ``run.json`` or, within `results`, its name."""
     path = Path(name)
     if path.name == RUN_FILE:
@@ -92,8 +96,8 @@ def open_run(name: str, results: Path) -> Run:
     if (path / RUN_FILE).is_file():
         return read_run(path)
     folders = {folder.name: folder for folder in find_runs(results)}
-    if name in folders:
-        return read_run(folders[name])
+    if str(name) in folders:
+        return read_run(folders[str(name)])
     if path.suffix in (".yaml", ".yml"):
         raise ResultsError(f"{name}: a config; give the name or the folder of its run")
     hint = suggestion(name, folders) if folders else "run a config first"

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from pydantic import ConfigDict, Field, model_validator
 
 from harness import seeds
+from harness.arguments import checked
 from harness.datasets import Ratings
 from harness.errors import SplitError, counted
 from harness.lazy import pd
@@ -218,6 +219,7 @@ class RecordedFilter(FilterSection):
 SplitSection.of_record, FilterSection.of_record = RecordedSplit, RecordedFilter
 
 
+@checked(SplitError)
 def make(
     section: SplitSection, ratings: Ratings, seed: int, base: Path | None = None
 ) -> list[Split]:
@@ -254,6 +256,7 @@ def make(
     return section.splits(ratings, None, seed, base)
 
 
+@checked(SplitError)
 def validation(split: Split, section: SplitSection, seed: int, base: Path | None = None) -> Split:
     """Split the training part of a split again; its test part is never used.
 
@@ -269,6 +272,7 @@ def validation(split: Split, section: SplitSection, seed: int, base: Path | None
     return parts[0]
 
 
+@checked(SplitError)
 def filter(
     sections: Sequence[FilterSection], ratings: Ratings, seed: int
 ) -> tuple[Ratings, list[str]]:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
+from harness.arguments import checked
 from harness.datasets import Ratings
 from harness.errors import SplitError
 from harness.quantities import Count, Moment, Size, State, seconds, written
@@ -155,8 +156,14 @@ class MinRating(FilterSection):
         return ratings.ratings >= self.at_least
 
 
+@checked(SplitError)
 def k_core(users: Codes, items: Codes, n: int) -> Mask:
     """Mark the rows that remain without users and items with fewer than `n` rows."""
+    if users.ndim != 1 or users.shape != items.shape:
+        raise SplitError(
+            f"k_core: users and items of shapes {users.shape} and {items.shape}; give two columns "
+            "of one length"
+        )
     keep = np.arange(len(users))
     while True:
         enough = _enough(users[keep], n) & _enough(items[keep], n)

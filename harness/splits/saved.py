@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
+from harness.arguments import checked
 from harness.datasets import Ratings
 from harness.datasets.columns import RATINGS, Kind, Roles
 from harness.datasets.own_files import find_file
@@ -222,6 +223,7 @@ def _pair(table: Table, row: int) -> str:
     return f"user {user!r}, item {item!r}"
 
 
+@checked(SplitError)
 def save(splits: Split | Sequence[Split], path: Path | str) -> None:
     """Write one split, or the folds of one, into a Parquet file.
 
@@ -271,6 +273,7 @@ def save(splits: Split | Sequence[Split], path: Path | str) -> None:
     write_output(path, buffer.getvalue(), kind=SplitError)
 
 
+@checked(SplitError)
 def read(path: Path | str, ratings: Ratings) -> list[Split]:
     """Read the folds that `save` wrote.
 

@@ -6,15 +6,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from harness.arguments import as_array
+from harness.arguments import as_array, checked
 from harness.errors import ComparisonError, counted, suggestion
 from harness.lazy import pd
 from harness.statistics.corrections import Correction, adjust, ranked_letters
 from harness.statistics.intervals import IntervalMethod
 from harness.statistics.paired import DEFAULT_RESAMPLES, check_words
 from harness.statistics.pairs import MARGIN, SEED_TESTS, PairedTest, ScoredPairs
-from harness.statistics.resampling import Floats
+from harness.statistics.resampling import MOST_RESAMPLES, Floats
 from harness.statistics.variance import FEWEST_SEEDS, FEWEST_USERS, StandardError
 
 SMALLEST, LARGEST = 1e-100, 1e100
@@ -101,8 +102,9 @@ class Comparison:
         )
 
 
+@checked(ComparisonError)
 def compare(
-    scores: Floats,
+    scores: ArrayLike,
     names: Sequence[str],
     *,
     baseline: str | None = None,
@@ -113,7 +115,7 @@ def compare(
     confidence: float = 0.95,
     seed: int = 0,
     higher_is_better: bool = True,
-    by_seed: Floats | None = None,
+    by_seed: ArrayLike | None = None,
     ratio: float | None = None,
     margin: float | None = None,
 ) -> Comparison:
@@ -297,6 +299,7 @@ def _undecidable(
     return ""
 
 
+@checked(ComparisonError)
 def against(
     pairs: pd.DataFrame,
     baseline: str,
@@ -308,6 +311,10 @@ def against(
 
     Without a correction, p-values stay those among all pairs.
     """
+    if missing := {"first", "second", "p", "low", "high"} - {*pairs}:
+        raise ComparisonError(
+            f"against: pairs has no column {sorted(missing)[0]!r}; give those of a Comparison"
+        )
     rows = pairs[(pairs["first"] == baseline) | (pairs["second"] == baseline)].copy()
     turned = rows["first"] == baseline
     rows.loc[turned, ["first", "second"]] = rows.loc[turned, ["second", "first"]].to_numpy()
@@ -359,7 +366,7 @@ def _faults(
         yield f"unknown baseline {baseline!r}; {suggestion(baseline, names)}"
     if not 0 < confidence < 1:
         yield f"confidence {confidence}; use one such as 0.95"
-    if n_resamples is not None and n_resamples < 1:
+    if n_resamples is not None and not 1 <= n_resamples <= MOST_RESAMPLES:
         yield f"{n_resamples} resamples; use 10,000"
     if test in SEED_TESTS and (by_seed is None or len(by_seed) < 2):
         noun = "folds or seeds" if test == "nadeau-bengio" else "seeds"

@@ -46,6 +46,7 @@ def adjust(p_values: ArrayLike, correction: Correction) -> NDArray[np.float64]:
     return adjusted
 
 
+@checked(ComparisonError)
 def letters(different: NDArray[np.bool_]) -> list[str]:
     """Give each algorithm letters so that two share one only if they do not differ significantly.
 
@@ -57,6 +58,10 @@ def letters(different: NDArray[np.bool_]) -> list[str]:
     the second; drop groups that lie within another. At the end drop redundant groups, the smallest
     first: without them every pair that does not differ still shares one.
     """
+    if different.ndim != 2 or len(different) != different.shape[1]:
+        raise ComparisonError(
+            f"different of shape {different.shape}; give a row and a column for each name"
+        )
     n = len(different)
     groups = [frozenset(range(n))] if n else []
     for pair in combinations(range(n), 2):

@@ -7,12 +7,19 @@ from typing import Literal
 import numpy as np
 
 from harness import seeds
+from harness.arguments import checked
 from harness.errors import ComparisonError
 from harness.kernels import each_block
 from harness.lazy import scipy
 from harness.statistics.expansion import MANY_USERS, Moments
 from harness.statistics.paired import DEFAULT_RESAMPLES, check_words
-from harness.statistics.resampling import Floats, PairColumns, means_of_few, resampled_means
+from harness.statistics.resampling import (
+    MOST_RESAMPLES,
+    Floats,
+    PairColumns,
+    means_of_few,
+    resampled_means,
+)
 
 IntervalMethod = Literal["bca", "percentile"]
 
@@ -20,6 +27,7 @@ LEAST_COLUMNS = 64  # whose intervals are too little work for another thread
 SLACK = 1e-12  # means closer than this share of the range of the values are taken to be equal
 
 
+@checked(ComparisonError)
 def bootstrap_interval(
     values: Floats,
     *,
@@ -77,12 +85,20 @@ def bootstrap_interval(
             f"interval: values of shape {np.shape(values)}; give a column for each mean, as "
             "values[:, None]"
         )
+    _check_settings(confidence, n_resamples)
     none, values = np.zeros(0, np.intp), np.asarray(values, np.float64)
     if n_resamples is None and len(values) >= MANY_USERS:
         moments = Moments.of_columns(np.ascontiguousarray(values.T))
         return intervals_of_many(moments, confidence, method, seed)
     columns, n_resamples = PairColumns(values, none, none), n_resamples or DEFAULT_RESAMPLES
     return pair_intervals(columns, values.shape[1], confidence, n_resamples, method, seed)
+
+
+def _check_settings(confidence: float, n_resamples: int | None) -> None:
+    if not 0 < confidence < 1:
+        raise ComparisonError(f"interval: confidence {confidence}; use one such as 0.95")
+    if n_resamples is not None and not 1 <= n_resamples <= MOST_RESAMPLES:
+        raise ComparisonError(f"interval: {n_resamples} resamples; use 10,000")
 
 
 def intervals_of_many(
@@ -160,6 +176,7 @@ def interval_of(
     return float(low), float(high)
 
 
+@checked(ComparisonError)
 def gaps(
     one: Floats,
     other: Floats,
@@ -203,6 +220,12 @@ def gaps(
     >>> float(difference[0]), bool(low[0] < 10 < high[0])
     (10.0, True)
     """
+    _check_settings(confidence, n_resamples)
+    if one.ndim != 2 or one.shape[1:] != other.shape[1:] or (paired and len(one) != len(other)):
+        raise ComparisonError(
+            f"gaps: scores of shapes {one.shape} and {other.shape}; give a row for each user and "
+            "the same columns"
+        )
     m, values = one.shape[1], one - other if paired else _pseudo_values(one, other)
     if n_resamples is None and len(values) >= MANY_USERS:
         moments = Moments.of_columns(np.ascontiguousarray(values.T))

@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness import seeds
+from harness.arguments import checked
 from harness.errors import ComparisonError, suggestion
 from harness.lazy import scipy
 from harness.statistics.expansion import LEAST_P, MANY_USERS, Moments
-from harness.statistics.resampling import Floats, PairColumns, sign_sums
+from harness.statistics.resampling import MOST_RESAMPLES, Floats, PairColumns, sign_sums
 
 DEFAULT_RESAMPLES = 10_000
 EPSILON = float(np.finfo(np.float64).eps)
@@ -32,6 +33,7 @@ def check_words(where: str, **settings: tuple[str, object]) -> None:
             raise ComparisonError(f"{where}: {fault}")
 
 
+@checked(ComparisonError)
 def paired_t(differences: Floats) -> Floats:
     """Student's paired t-test: ``scipy.stats.ttest_1samp`` of the differences.
 
@@ -44,6 +46,7 @@ def paired_t(differences: Floats) -> Floats:
     return _by_column(differences, test, fewest=2)
 
 
+@checked(ComparisonError)
 def wilcoxon(differences: Floats) -> Floats:
     """Wilcoxon's signed-rank test, ``scipy.stats.wilcoxon``; zero differences are left out.
 
@@ -53,6 +56,7 @@ def wilcoxon(differences: Floats) -> Floats:
     return _by_column(differences, lambda column: float(scipy.stats.wilcoxon(column).pvalue))
 
 
+@checked(ComparisonError)
 def effect_size(differences: Floats) -> Floats:
     """Return Cohen's d_z: the mean difference in standard deviations (n - 1) of the differences.
 
@@ -84,6 +88,7 @@ def _by_column(
     return np.array(values)
 
 
+@checked(ComparisonError)
 def randomisation(differences: Floats, n_resamples: int | None = None, seed: int = 0) -> Floats:
     """Fisher's randomisation test of the mean difference: signs flipped at random, user by user.
 
@@ -95,6 +100,13 @@ def randomisation(differences: Floats, n_resamples: int | None = None, seed: int
     Left out, B is 10,000, and from 10,000 users on the share is computed by a saddlepoint
     approximation, without random vectors; see `harness.statistics.expansion`.
     """
+    if differences.ndim != 2:
+        raise ComparisonError(
+            f"differences of shape {differences.shape}; give a row for each user and a column for "
+            "each pair"
+        )
+    if n_resamples is not None and not 1 <= n_resamples <= MOST_RESAMPLES:
+        raise ComparisonError(f"{n_resamples} resamples; use 10,000")
     n_users, n_pairs = differences.shape
     if n_resamples is None and n_users >= MANY_USERS:
         moments = Moments.of_columns(np.ascontiguousarray(differences.T))

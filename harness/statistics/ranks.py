@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harness import seeds
+from harness.arguments import as_array, checked
 from harness.errors import ComparisonError, counted
 from harness.lazy import pd, scipy
 from harness.statistics.comparison import table_fault
@@ -73,6 +74,7 @@ class RankComparison:
     note: str = ""
 
 
+@checked(ComparisonError)
 def compare_ranks(
     scores: ArrayLike,
     names: Sequence[str],
@@ -135,7 +137,7 @@ def compare_ranks(
     >>> round(float(found.friedman.p), 5)  # that six data sets agree by chance: 1 / 32
     0.03125
     """
-    table = np.asarray(scores, np.float64)
+    table = as_array("comparison: scores", scores, error=ComparisonError)
     if fault := next(filter(None, _faults(table, names, rope, level)), ""):
         raise ComparisonError(f"comparison of ranks: {fault}")
     check_words("comparison of ranks", post_hoc=(post_hoc, PostHoc))

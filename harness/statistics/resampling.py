@@ -22,6 +22,7 @@ Weights = NDArray[np.uint8]
 """How often each user counts in each resample, shape (n_resamples, n_users)."""
 
 BLOCK_BYTES = 1 << 21  # bytes that fit in a processor's cache
+MOST_RESAMPLES = 10**9  # more are a slip: one takes nanoseconds for each user
 FEWEST, MOST = 32, 128  # resamples in a block
 USERS_AT_ONCE = 16  # whose weights a thread turns, so that resamples are neighbours in memory
 LEAST_WORK = 1_000_000  # users times columns times resamples that are too few for another thread

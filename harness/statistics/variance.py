@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from harness.arguments import checked
+from harness.errors import ComparisonError
 from harness.lazy import scipy
 from harness.statistics.resampling import Floats
 
@@ -145,6 +147,7 @@ def _means(values: Floats) -> Floats:
         return np.asarray(np.nansum(values, axis=0) / np.count_nonzero(~np.isnan(values), axis=0))
 
 
+@checked(ComparisonError)
 def components(scores: Floats, levels: Sequence[str]) -> dict[str, float]:
     """Return the variance components of the scores of one algorithm.
 
@@ -173,6 +176,8 @@ def components(scores: Floats, levels: Sequence[str]) -> dict[str, float]:
     >>> {name: round(value, 2) for name, value in found.items()}
     {'users': 2.56, 'judges': 5.24, 'rest': 1.02}
     """
+    if scores.ndim != len(levels) + 1:
+        raise ComparisonError(f"scores of shape {scores.shape}; give a level for each axis but one")
     return {name: max(0.0, value) for name, value in _moments(scores, levels).items()}
 
 

@@ -494,3 +494,25 @@ def test_the_committed_configs_plan(call):
         _, out, err = call("check", path)
         assert all("pip install" in line or "Java" in line for line in err.splitlines()), err
         assert " cells" in out
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "table", "best", "compare", "evaluate --metrics ndcg@5", "audit", "describe", "report",
+        "methods", "recommend", "conventions", "list runs --results", "run", "check", "new",
+    ],
+)  # fmt: skip
+def test_a_name_that_no_file_can_have_is_refused_shortly(call, command):
+    code, out, err = call(*command.split(), "x" * 3000)
+    assert (code, out) == (2, "")
+    assert "Traceback" not in err
+    assert "; " in err
+    assert len(err) < 400
+
+
+def test_a_new_config_needs_a_name(call, tmp_path):
+    code, _, err = call("new", "")
+    assert code == 2
+    assert "the name is empty; give one, as my.yaml" in err
+    assert not [*tmp_path.glob("*.json")]

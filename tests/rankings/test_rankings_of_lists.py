@@ -110,8 +110,8 @@ TRUTH = {"user_id": [1], "item_id": [8]}
         (RECO | {"item_id": {1, 2}}, TRUTH, "column 'item_id': a set; give a list or an array"),
         (RECO | {"item_id": [[1], [1, 2]]}, TRUTH, "'item_id': several values in a row; give a"),
         (RECO | {"rank": [[1, 2]]}, TRUTH, "'rank': several values in a row; give a list"),
-        (None, TRUTH, "recommendations: None is no table; give a DataFrame or a mapping"),
-        (RECO, None, "interactions: None is no table; give a DataFrame or a mapping"),
+        (None, TRUTH, "recommendations is None; give a pandas.DataFrame or a mapping"),
+        (RECO, None, "interactions is None; give a pandas.DataFrame or a mapping"),
         ({"user_id": [], "item_id": [], "rank": []}, {"user_id": [], "item_id": []}, "no row"),
     ],
 )
@@ -125,9 +125,11 @@ def test_lists_of_unequal_number_are_refused():
         rankings.from_lists([[1], [2]], [[1]])
     with pytest.raises(MetricError, match="there is no user; give at least one"):
         rankings.from_lists([], [])
-    with pytest.raises(MetricError, match="lists: 1 is no list of items; give one for every user"):
+    with pytest.raises(
+        MetricError, match=r"from_lists: predictions is \[1, 2\] \(list\); give a list"
+    ):
         rankings.from_lists([1, 2], [1, 2])
-    with pytest.raises(MetricError, match="lists: None is no list of items; give one for every"):
+    with pytest.raises(MetricError, match="from_lists: labels is None; give a list"):
         rankings.from_lists([[1]], None)
 
 

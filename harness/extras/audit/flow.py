@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from harness.arguments import checked
 from harness.errors import MetricError, ResultsError, counted
 from harness.extras.audit import (
     bad_estimates,
@@ -39,6 +40,7 @@ Place = str | Path | None
 PREDICTIONS = ("user", "estimate", "rating"), ("item", "timestamp")
 
 
+@checked(ResultsError)
 def audit(
     source: str | Path | Run,
     *,
