@@ -10,7 +10,7 @@ import builtins
 import inspect
 import os
 import types
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, wraps
 from numbers import Integral, Real
 from pathlib import Path
@@ -36,8 +36,12 @@ SHOWN = 60
 """Characters of a value that a message quotes."""
 
 
-def checked(error: type[HarnessError]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def checked(
+    error: type[HarnessError], *, leaving: Collection[str] = ()
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Decorate a function: an argument that its annotation excludes raises `error`.
+
+    Arguments that the function checks itself are named by `leaving`.
 
     What only type checkers know, and the shapes of arrays, are not looked at. An unknown keyword or
     a missing argument is Python's own TypeError.
@@ -65,7 +69,7 @@ def checked(error: type[HarnessError]) -> Callable[[Callable[P, R]], Callable[P,
             hints = _hints(function)
             for name, value in arguments.items():
                 kind = signature.parameters[name].kind
-                if kind not in (kind.VAR_POSITIONAL, kind.VAR_KEYWORD):
+                if kind not in (kind.VAR_POSITIONAL, kind.VAR_KEYWORD) and name not in leaving:
                     _check(title, name, value, hints.get(name, Any), error)
             return function(*args, **kwargs)
 
@@ -183,8 +187,10 @@ def _word(hint: Any) -> str:
 def _fits(value: object, hint: Any) -> bool:
     """Return whether a value is one of an annotation, as far as that can be said cheaply."""
     choices, origin = _choices(hint), get_origin(hint)
-    if hint == ArrayLike or hint in (Any, object):
-        return hint != ArrayLike or value is not None
+    if hint in (Any, object):
+        return True
+    if {*_choices(ArrayLike)} <= {*choices}:  # whose parts no instance check tells apart
+        return value is not None or type(None) in choices
     if origin is np.ndarray:
         return _is_array(value, hint)
     if len(choices) > 1:

@@ -155,7 +155,7 @@ CASES = [
         "n is 2.0 .float.; give a whole number",
     ),
     (lambda m: harness.recommend(m, users=["u0", "x", "y"]), AlgorithmError, "2 of 3 .*'x', 'y'"),
-    (lambda m: harness.recommend(m, seen="drop"), AlgorithmError, "'leave-out' or 'keep'"),
+    (lambda m: harness.recommend(m, seen="drop"), AlgorithmError, "use one of keep, leave-out"),
     (lambda m: harness.fold_in(m, {99: 4.0}), DataError, "items that .* not have \\(99\\)"),
     (lambda m: harness.fold_in(m, {1: 9.0}), DataError, "9; the scale .* is 1 to 5"),
     (lambda m: harness.fold_in(m, {1: float("nan")}), DataError, "nan; the scale"),

@@ -39,7 +39,7 @@ from harness.results.runs import Run
 from harness.results.statistics import MetricComparison
 
 
-@checked(HarnessError)
+@checked(HarnessError, leaving=("config", "overrides", "workers"))
 def run(
     config: str | Path | Mapping[str, Any] | Experiment,
     *,
