@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import shutil
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -87,9 +88,10 @@ def test_the_same_run_takes_its_own_place(results):
     assert again.info.description == "again"
 
 
-def test_a_cell_that_failed_later_does_not_take_the_place_of_its_numbers(results):
-    Path("own_rows.py").write_text(OWN.format("3.0"))
-    config = CONFIG | {"algorithms": ["own_rows:Own", "ItemMean"]}
+def test_a_cell_that_failed_later_does_not_take_the_place_of_its_numbers(results, monkeypatch):
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    Path("history_rows.py").write_text(OWN.format("3.0"))
+    config = CONFIG | {"algorithms": ["history_rows:Own", "ItemMean"]}
     first = harness.run(config, results=results)
     limited = config | {"execution": {"time_limit": 1e-9}}
     failed = harness.run(limited, results=results, fresh=True)
