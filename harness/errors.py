@@ -28,6 +28,8 @@ from difflib import get_close_matches
 MOST_SHOWN = 50
 LONGEST = 1_000
 """Characters of a key or a message that are shown: a hostile config can make them very long."""
+LONGEST_END = 300
+"""Of these, the characters at the end, where a message says what to do."""
 LONGEST_QUOTE = 300
 """Characters of an error of other code that a message quotes."""
 
@@ -63,8 +65,13 @@ class Fault:
         """Return the fault as one line that starts with where it is."""
         where = f"{source}:{self.line}" if self.line else source
         said = (part for part in (self.key, self.message) if part)
-        short = (part if len(part) <= LONGEST else f"{part[:LONGEST]} …" for part in said)
-        return ": ".join([where, *short])
+        return ": ".join([where, *map(_in_short, said)])
+
+
+def _in_short(text: str) -> str:
+    if len(text) <= LONGEST:
+        return text
+    return f"{text[: LONGEST - LONGEST_END]} … {text[-LONGEST_END:]}"
 
 
 class ConfigError(HarnessError):
