@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from harness.arguments import check_path
-from harness.datasets.readers import kind_of
 from harness.errors import DataError, suggestion
 from harness.files import placed
 
@@ -15,6 +14,8 @@ _ARCHIVES = (".tar", ".tgz", ".7z", ".rar", ".tar.gz", ".tar.bz2", ".tar.xz", ".
 
 def is_ratings_file(name: str) -> bool:
     """Return whether a name ends as those of files of ratings do."""
+    from harness.datasets.readers import kind_of
+
     return name.casefold().endswith(_TEXTS) or kind_of(name) is not None
 
 

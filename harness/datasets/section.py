@@ -22,7 +22,6 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 from harness import plugins
 from harness.datasets.catalogue import ALIASES, CATALOGUE, DataSet, DuplicatePolicy
 from harness.datasets.own_files import is_ratings_file
-from harness.datasets.readers import is_text, kind_of, label_of
 from harness.errors import counted
 from harness.sections import Section
 
@@ -143,6 +142,8 @@ class FeaturesSection(_File):
 
     @model_validator(mode="after")
     def _fits_the_file(self) -> Self:
+        from harness.datasets.readers import is_text, kind_of, label_of
+
         kind = kind_of(self.path)
         is_table = kind is not None and not is_text(kind)
         if is_table and (self.columns or self.separator or self.encoding):
@@ -321,6 +322,8 @@ class DatasetSection(_File):
                 f"what {name} looks like is known; leave this out, "
                 "or leave out name to read a file of your own"
             )
+        from harness.datasets.readers import is_text, kind_of, label_of
+
         kind = kind or kind_of(path or "")
         texts = ("separator", "header", "encoding", "decimal")
         if kind is not None and not is_text(kind) and info.field_name in texts:

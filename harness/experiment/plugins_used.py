@@ -8,7 +8,7 @@ from typing import Any
 from harness import plugins
 from harness.algorithms import registry
 from harness.config.experiment import Experiment
-from harness.datasets.readers import kind_of
+from harness.datasets.section import DatasetSection
 from harness.metrics import parse_many
 from harness.results.record import PluginUsed
 
@@ -18,8 +18,7 @@ def plugins_used(experiment: Experiment) -> Iterator[PluginUsed]:
     for section in experiment.dataset:
         if section.name is not None and section.data_set is None:
             yield from _used("datasets", section.name, {})
-        reader = section.format or kind_of(section.path or "")
-        if reader is not None:
+        if (reader := _reader(section)) is not None:
             yield from _used("readers", reader, {})
     for row in {row.name: row for row in experiment.algorithms}.values():
         if "/" not in row.name:
@@ -33,6 +32,15 @@ def plugins_used(experiment: Experiment) -> Iterator[PluginUsed]:
         yield from _used("splits", split.kind, facts)
     for filtered in experiment.filters:
         yield from _used("splits", filtered.kind, {"name": filtered.describe()})
+
+
+def _reader(section: DatasetSection) -> str | None:
+    """Return the name of the reader of a file of one's own."""
+    if section.format is not None or section.path is None:
+        return section.format
+    from harness.datasets.readers import kind_of
+
+    return kind_of(section.path)
 
 
 def _used(kind: str, name: str, facts: dict[str, Any]) -> Iterator[PluginUsed]:

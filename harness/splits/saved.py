@@ -17,7 +17,6 @@ from harness.arguments import checked
 from harness.datasets import Ratings
 from harness.datasets.columns import RATINGS, Kind, Roles
 from harness.datasets.own_files import find_file
-from harness.datasets.readers.base import ReadOptions
 from harness.errors import SplitError, reason_of
 from harness.files import placed, report_os_error, write_output
 from harness.lazy import pa, pd, pq
@@ -197,6 +196,7 @@ def _read(
     """Read pairs with a rating or a fold, and find the row of each among some of the ratings."""
     from harness.datasets.cleaning import refuse_faults
     from harness.datasets.readers import read_file
+    from harness.datasets.readers.base import ReadOptions
 
     kind: Kind = "number" if role == "rating" else "id"
     roles = Roles({"user": "id", "item": "id", role: kind}, RATINGS.usual | {"fold": ()})

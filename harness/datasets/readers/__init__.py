@@ -59,8 +59,13 @@ def kind_of(path: Path | str) -> str | None:
     if is_packed(str(path)):
         path = Path(path).with_suffix("")
     ending = Path(path).suffix.casefold()
-    if not ending or ending in builtin_endings():
-        return builtin_endings().get(ending)
+    if not ending:
+        return None
+    name = ending.removeprefix(".")  # most readers are called after an ending of theirs
+    if name in plugins.builtin_names("readers") and ending in reader_named(name).endings:
+        return name
+    if ending in builtin_endings():
+        return builtin_endings()[ending]
     return next((name for name, reader in _foreign() if ending in _endings(reader)), None)
 
 
