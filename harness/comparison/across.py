@@ -77,14 +77,14 @@ class _Table:
         yield "split", _settings(split)
         yield "candidates", _settings(self.run.info.section("candidates", self.names[2]))
         yield "clip", {"clip": str(config.clip).lower()}
-        chosen = [each for each in config.algorithms if each.title in common]
-        if any(each.search for each in chosen):
+        entries = [entry for entry in config.algorithms if entry.title in common]
+        if any(entry.search for entry in entries):
             yield "tuning", _settings(config.tuning)
             yield "validation part", _settings(config.tuning.validation_of(split))
         spaces = self.run.info.model_dump(include={"spaces"}).get("spaces", {})
-        for each in chosen:
-            space = {"space": spaces.get(each.title, {})}
-            yield f"settings of {each.title}", _settings(each) | dict(flattened(space))
+        for entry in entries:
+            space = {"space": spaces.get(entry.title, {})}
+            yield f"settings of {entry.title}", _settings(entry) | dict(flattened(space))
 
 
 def _settings(section: Section) -> dict[str, str]:
@@ -153,25 +153,25 @@ def across(
     names = run_names(opened)
     for run, name in zip(opened, names, strict=True) if metric is not None else ():
         metric = chosen_metric(metric, run.info.metrics, f"{name}: no metric")
-    wanted = {"split": split, "candidates": candidates}
+    filters = {"split": split, "candidates": candidates}
     tables = [
         table
         for run, name in zip(opened, names, strict=True)
-        for table in _tables(run, name, wanted)
+        for table in _tables(run, name, filters)
     ]
     _check_datasets(tables)
     infos = [run.info for run in opened]
     label = metric or headline_of(common_metrics(names, infos), infos[0].headline)
-    of_data = [each.data.name + " (data)" * (each.data.name in COLUMNS) for each in tables]
-    titles = distinct_names(of_data, [{"from": each.run_name} for each in tables])
-    listed = pd.concat([each.rows for each in tables]).groupby(level=0, sort=False).size()
-    shared, left = listed.index[listed == len(tables)], listed.index[listed < len(tables)]
+    of_data = [table.data.name + " (data)" * (table.data.name in COLUMNS) for table in tables]
+    titles = distinct_names(of_data, [{"from": table.run_name} for table in tables])
+    listed = pd.concat([table.rows for table in tables]).groupby(level=0, sort=False).size()
+    shared, unshared = listed.index[listed == len(tables)], listed.index[listed < len(tables)]
     notes = []
-    if len(left):
-        notes.append(Note("rows-of-some-data", {"algorithms": left}))
+    if len(unshared):
+        notes.append(Note("rows-of-some-data", {"algorithms": unshared}))
     # By row and data set; NaN where a cell failed.
-    own = [each.rows[label].where(each.rows["n_failed"] == 0)[shared] for each in tables]
-    values = pd.DataFrame(dict(zip(titles, own, strict=True)))
+    columns = [table.rows[label].where(table.rows["n_failed"] == 0)[shared] for table in tables]
+    values = pd.DataFrame(dict(zip(titles, columns, strict=True)))
     for row, lacks in values.isna().iterrows():
         if lacks.any():
             lacking = {"algorithm": row, "metric": label, "datasets": lacks.index[lacks]}
@@ -206,27 +206,27 @@ def across(
     )
     if comparison.note:
         notes.append(Note("ranks-undecided", {"reason": comparison.note}))
-    found = comparison.algorithms.assign(**dict(zip(titles, scores, strict=True)))
-    found = found.sort_values("mean_rank", kind="stable", ignore_index=True)
-    return AcrossDataSets(found, comparison, label, titles, *tables[0].names[1:], notes)
+    frame = comparison.algorithms.assign(**dict(zip(titles, scores, strict=True)))
+    frame = frame.sort_values("mean_rank", kind="stable", ignore_index=True)
+    return AcrossDataSets(frame, comparison, label, titles, *tables[0].names[1:], notes)
 
 
-def _tables(run: Run, name: str, wanted: Mapping[str, str | None]) -> list[_Table]:
+def _tables(run: Run, name: str, filters: Mapping[str, str | None]) -> list[_Table]:
     """Return the tables of a run under a split and with candidates, one for each data set."""
     info, tables = run.info, dict(run.info.tables)
-    for place, (key, value) in enumerate(wanted.items(), 1):
-        known = list(dict.fromkeys(names[place] for names in tables.values()))
-        if value is not None and value not in known:
-            raise ResultsError(f"{name}: no {key} {value!r}; {suggestion(value, known)}")
-        if value is None and len(known) > 1:
+    for place, (key, value) in enumerate(filters.items(), 1):
+        choices = list(dict.fromkeys(names[place] for names in tables.values()))
+        if value is not None and value not in choices:
+            raise ResultsError(f"{name}: no {key} {value!r}; {suggestion(value, choices)}")
+        if value is None and len(choices) > 1:
             raise ComparisonError(
-                f"{name}: several questions of each data set, {key} {', '.join(known)}; choose one "
-                f"with --{key}"
+                f"{name}: several questions of each data set, {key} {', '.join(choices)}; choose "
+                f"one with --{key}"
             )
-        tables = {k: each for k, each in tables.items() if value in (None, each[place])}
+        tables = {k: names for k, names in tables.items() if value in (None, names[place])}
     datasets = {data.name: data for data in info.datasets}
     rows = dict(iter(run.table.set_index("algorithm").groupby("table")))
-    return [_Table(run, name, each, datasets[each[0]], rows[k]) for k, each in tables.items()]
+    return [_Table(run, name, names, datasets[names[0]], rows[k]) for k, names in tables.items()]
 
 
 def _check_datasets(tables: Sequence[_Table]) -> None:
@@ -255,14 +255,14 @@ def _differences(
     """Say in which table which part of the question differs from that of the first."""
     first = dict(tables[0].question(common))
     for table, title in zip(tables[1:], titles[1:], strict=True):
-        own = dict(table.question(common))
-        for name in dict.fromkeys([*first, *own]):
-            one, other = first.get(name, {}), own.get(name, {})
+        question = dict(table.question(common))
+        for name in dict.fromkeys([*first, *question]):
+            one, other = first.get(name, {}), question.get(name, {})
             keys = [k for k in dict.fromkeys([*one, *other]) if one.get(k) != other.get(k)]
-            if keys or (name in first) != (name in own):
-                found = [[part.get(key, "by default")[:LONGEST_VALUE] for part in (other, one)]
+            if keys or (name in first) != (name in question):
+                values = [[part.get(key, "by default")[:LONGEST_VALUE] for part in (other, one)]
                          for key in keys]  # fmt: skip
                 shown = ", ".join(
-                    f"{k} {x} instead of {y}" for k, (x, y) in zip(keys, found, strict=True)
+                    f"{k} {x} instead of {y}" for k, (x, y) in zip(keys, values, strict=True)
                 )
                 yield f"{title}: other {name} than {titles[0]} ({shown or 'in one of them only'})"

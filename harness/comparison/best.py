@@ -140,25 +140,27 @@ def best(
     """
     info = run.info
     label = chosen_metric(metric, info.metrics, f"{info.name}: no metric", info.headline)
-    wanted = {"dataset": dataset, "split": split, "candidates": candidates}
-    fits = [run.table[key] == name for key, name in wanted.items() if name is not None]
+    filters = {"dataset": dataset, "split": split, "candidates": candidates}
+    fits = [run.table[key] == name for key, name in filters.items() if name is not None]
     table = run.table[np.logical_and.reduce([*fits, run.table["row"] != ""])].set_index("row")
-    names = [", ".join(each) for each in dict.fromkeys(table[[*wanted]].itertuples(index=False))]
+    names = [", ".join(entry) for entry in dict.fromkeys(table[[*filters]].itertuples(index=False))]
     if len(names) != 1:
-        shown = "; ".join(names or [", ".join(each) for each in info.tables.values()])
-        what = "several tables fit" if names else "no table fits"
-        raise ResultsError(f"{info.name}: {what}; choose by data set, split or candidates: {shown}")
+        shown = "; ".join(names or [", ".join(entry) for entry in info.tables.values()])
+        fault = "several tables fit" if names else "no table fits"
+        raise ResultsError(
+            f"{info.name}: {fault}; choose by data set, split or candidates: {shown}"
+        )
     leads = best_rows(table, label) if algorithm is None else table["algorithm"] == algorithm
     if algorithm is not None and not leads.any():
         hint = suggestion(algorithm, table["algorithm"])
         raise ResultsError(f"{run.name}: no row {algorithm!r}; {hint}")
     if not leads.any():
         raise ResultsError(f"{run.name}: no row has a value of {label} on every fold")
-    row = next(each for each in info.rows if each.row == leads.idxmax())
+    row = next(entry for entry in info.rows if entry.row == leads.idxmax())
     cells = info.cells_of_rows[row.row]
     if failed := next((cell.error for cell in cells if cell.error), None):
         raise ResultsError(f"{run.name}: {algorithm} failed ({failed}); choose another row")
-    titled = {each.title: each for each in info.experiment.algorithms}
+    titled = {entry.title: entry for entry in info.experiment.algorithms}
     if row.algorithm not in titled:
         raise ResultsError(
             f"{run.name}: {row.algorithm} is no algorithm of its config but a row of another "
@@ -167,10 +169,10 @@ def best(
     chosen = titled[row.algorithm]
     params, how = _selected(run, row, seeded="random_state" in chosen.params)
     written = info.experiment.stated()
-    which = "best" if algorithm is None else re.sub(r"[^A-Za-z0-9._-]+", "-", algorithm)
-    config: dict[str, Any] = {"name": f"{info.name}-{which}"[:80]}
-    kept = ("filters", "fallback", "clip", "accelerate")
-    config |= {key: written[key] for key in kept if key in written}
+    suffix = "best" if algorithm is None else re.sub(r"[^A-Za-z0-9._-]+", "-", algorithm)
+    config: dict[str, Any] = {"name": f"{info.name}-{suffix}"[:80]}
+    fields = ("filters", "fallback", "clip", "accelerate")
+    config |= {key: written[key] for key in fields if key in written}
     for key in GROUP:
         config[key] = info.section(key, row[key]).stated({"validation"})
     if name_of_given(info.config["dataset"]) is not None:
@@ -194,7 +196,8 @@ def best(
             f"{other}: run `candidates: catalogue` too."
         )
     alike = next(
-        (own for own in settings_of_one(info.experiment).values() if row.algorithm in own), []
+        (titles for titles in settings_of_one(info.experiment).values() if row.algorithm in titles),
+        [],
     )
     if alike and algorithm is None:
         evidence.append(
@@ -216,40 +219,40 @@ def best(
 
 def _evidence(info: RunInfo, table: pd.DataFrame, row: RowResult, label: str) -> list[str]:
     """Return where a row comes from, its value, and which rows are similar or better."""
-    own: dict[str, Any] = dict(table.loc[row.row])
+    figures: dict[str, Any] = dict(table.loc[row.row])
     higher = metrics.parse(label).higher_is_better
-    sentence = f"{row.algorithm}: {label} {own[label]:.4f}"
-    others = f"Rows were not compared by {label}."
+    sentence = f"{row.algorithm}: {label} {figures[label]:.4f}"
+    contrast = f"Rows were not compared by {label}."
     differs = {
         pair.second if pair.first == row.algorithm else pair.first: pair.significant
-        for each in info.statistics
-        if (each.table, each.metric) == (row.table, label)
-        for pair in each.pairs
+        for comparison in info.statistics
+        if (comparison.table, comparison.metric) == (row.table, label)
+        for pair in comparison.pairs
         if row.algorithm in (pair.first, pair.second)
     }
     if differs:
-        low, high = own[f"{label}_low"], own[f"{label}_high"]
+        low, high = figures[f"{label}_low"], figures[f"{label}_high"]
         level = info.experiment.statistics
         percent = f"{100 * level.confidence:g}% " if level is not None else ""
         if not math.isnan(low):
             sentence += f" ({percent}interval {low:.4f} to {high:.4f})"
         values = table.set_index("algorithm")[label]
-        ahead = values > own[label] if higher else values < own[label]
+        ahead = values > figures[label] if higher else values < figures[label]
         said = [
-            f"{what}: {', '.join(names)}."
-            for what, names in (
+            f"{verb}: {', '.join(names)}."
+            for verb, names in (
                 ("Not significantly different", [name for name in differs if not differs[name]]),
                 ("Significantly better", [name for name in differs if differs[name] & ahead[name]]),
             )
             if names
         ]
-        left = [name for name in values.index if name not in {row.algorithm, *differs}]
-        every = "every other row" + " that was compared" * bool(left)
-        others = " ".join(said) or f"Significantly better than {every}."
-        others += f" Not compared: {', '.join(left)}." * bool(left)
-    seconds = own["fit_seconds"] + own["score_seconds"]
+        uncompared = [name for name in values.index if name not in {row.algorithm, *differs}]
+        every = "every other row" + " that was compared" * bool(uncompared)
+        contrast = " ".join(said) or f"Significantly better than {every}."
+        contrast += f" Not compared: {', '.join(uncompared)}." * bool(uncompared)
+    seconds = figures["fit_seconds"] + figures["score_seconds"]
     where = f"From the run {info.name}: {', '.join(row.names)}."
-    return [where, f"{sentence}; {seconds:.2f} s to fit and score a fold.", others]
+    return [where, f"{sentence}; {seconds:.2f} s to fit and score a fold.", contrast]
 
 
 def _selected(run: Run, row: RowResult, *, seeded: bool) -> tuple[dict[str, Any], list[str]]:
@@ -259,7 +262,7 @@ def _selected(run: Run, row: RowResult, *, seeded: bool) -> tuple[dict[str, Any]
     """
 
     def own(params: dict[str, Any]) -> dict[str, Any]:
-        return {key: each for key, each in params.items() if seeded or key != "random_state"}
+        return {key: value for key, value in params.items() if seeded or key != "random_state"}
 
     trials = None if run.trials is None else run.trials[run.trials["row"] == row.row]
     if trials is None or trials.empty:

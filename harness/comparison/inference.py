@@ -114,14 +114,14 @@ class Design:
     ) -> Floats:
         """Return the scores of each observation of a test: of some users, in some rows."""
         users = scores.frame[["seed", "fold"]]
-        known = np.flatnonzero(users["seed"].isin(self.draws) & scores.frame[label].notna())
-        parts = users.iloc[known]
+        scored = np.flatnonzero(users["seed"].isin(self.draws) & scores.frame[label].notna())
+        parts = users.iloc[scored]
         if test != "nadeau-bengio":
             units = {seed: getattr(draw, self.level) for seed, draw in self.draws.items()}
             parts = parts["seed"].map(units).to_frame()
         numbers = parts.groupby([*parts], sort=False).ngroup().to_numpy()
         tables = (
-            scores.means(label, rows, known[numbers == number])[:, is_scored].T
+            scores.means(label, rows, scored[numbers == number])[:, is_scored].T
             for number in range(numbers.max(initial=-1) + 1)
         )
         return np.stack([np.ascontiguousarray(table) for table in tables])
@@ -149,8 +149,10 @@ class Design:
         if test == "nadeau-bengio":
             return "Tests are of the algorithms, for other random divisions of ratings like these"
         fixed = "" if "split" in self.varied else ", on these splits"
-        what = joined(self.varied) or "no random number"
-        return f"Tests are of the algorithms, for users like these and other seeds ({what}){fixed}"
+        factors = joined(self.varied) or "no random number"
+        return (
+            f"Tests are of the algorithms, for users like these and other seeds ({factors}){fixed}"
+        )
 
 
 def infer(
@@ -321,7 +323,8 @@ def notes_on_tests(compared: Sequence[MetricComparison], tables: Sized) -> Itera
     for claim in dict.fromkeys(comparison.about for comparison in compared):
         yield Note("claim", {"claim": claim})
     limited = grouped(
-        ((each.place(tables), each.table, each.note), each.metric) for each in compared
+        ((comparison.place(tables), comparison.table, comparison.note), comparison.metric)
+        for comparison in compared
     )
     for (where, table, reason), labels in limited.items():
         if reason:

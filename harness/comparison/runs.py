@@ -81,14 +81,14 @@ def join(runs: Sequence[Run], *, anyway: bool = False) -> Run:
     if len(conditions := measured(cells)) > 1:
         notes.append(Note("measured", {"conditions": "; ".join(conditions)}))
     for number, name in enumerate(names):
-        if own := dict.fromkeys(row.result.algorithm for row in repeated if row.run == number):
-            notes.append(Note("cells-repeated", {"algorithms": [*own]}, name))
+        if repeats := dict.fromkeys(row.result.algorithm for row in repeated if row.run == number):
+            notes.append(Note("cells-repeated", {"algorithms": [*repeats]}, name))
     seeds = sorted({seed for info in infos for seed in info.seeds})
     statistics: list[MetricComparison] = []
     tables = {row.result.table: row.result.only(TableName) for row in rows}
     if (settings := first.experiment.statistics) is not None:
         draws = {key: draw for info in infos for key, draw in info.experiment.draws.items()}
-        splits = [each for info in infos for each in info.splits]
+        splits = [entry for info in infos for entry in info.splits]
         statistics, said = infer(users, labels, cells, settings, seeds[0], draws, splits)
         notes += [*said, *notes_on_tests(statistics, tables)]
     # The notes of runs that were written before notes had codes are known by their whole text.
@@ -104,10 +104,10 @@ def join(runs: Sequence[Run], *, anyway: bool = False) -> Run:
 
     def merged(part: str, *identity: str) -> list[Any]:
         """Return the entries of a part in all runs, the first of each identity."""
-        found: dict[tuple[object, ...], Any] = {}
-        for each in (each for info in infos for each in getattr(info, part)):
-            found.setdefault(tuple(each[key] for key in identity), each)
-        return list(found.values())
+        records: dict[tuple[object, ...], Any] = {}
+        for entry in (entry for info in infos for entry in getattr(info, part)):
+            records.setdefault(tuple(entry[key] for key in identity), entry)
+        return list(records.values())
 
     conventions, ties = _sensitivity(infos, rows, tables)
     joined = first.model_copy(
@@ -124,9 +124,9 @@ def join(runs: Sequence[Run], *, anyway: bool = False) -> Run:
             "cells": cells,
             "rows": [row.result for row in rows],
             "bounds": [
-                each.model_copy(update=tables[each.table])
-                for each in merged("bounds", "table", "bound")
-                if each.table in tables
+                entry.model_copy(update=tables[entry.table])
+                for entry in merged("bounds", "table", "bound")
+                if entry.table in tables
             ],
             "conventions": conventions,
             "ties": ties,
@@ -140,7 +140,7 @@ def join(runs: Sequence[Run], *, anyway: bool = False) -> Run:
 
 def common_metrics(names: Sequence[str], infos: Sequence[RunInfo]) -> list[str]:
     """Return the labels that all runs have; a ComparisonError where there is none."""
-    labels = [each for each in infos[0].metrics if all(each in info.metrics for info in infos)]
+    labels = [label for label in infos[0].metrics if all(label in info.metrics for info in infos)]
     if not labels:
         raise ComparisonError(
             f"{', '.join(names)}: no metric in common; "
@@ -153,7 +153,7 @@ def run_names(runs: Sequence[Run]) -> list[str]:
     """Return what to call each run, all different; a run that is given twice is refused."""
     folders = [run.folder.resolve() if run.folder else None for run in runs]
     for i, (run, folder) in enumerate(zip(runs, folders, strict=True)):
-        if any(run is each for each in runs[:i]) or (folder and folder in folders[:i]):
+        if any(run is earlier for earlier in runs[:i]) or (folder and folder in folders[:i]):
             raise ComparisonError(f"{run.folder or run.name}: given twice; name each run once")
     paths = [{"path": str(folder)} if folder else {} for folder in folders]
     return distinct_names([run.name for run in runs], paths)
@@ -162,19 +162,19 @@ def run_names(runs: Sequence[Run]) -> list[str]:
 def _differences(one: RunInfo, other: RunInfo) -> list[str]:
     """Return why the numbers of two runs may not be compared."""
     parts: dict[str, Callable[[RunInfo], Any]] = {
-        "other data": lambda info: {each.fingerprint for each in info.datasets},
-        "other genres of the items": lambda info: {each.genres for each in info.datasets} - {""},
-        "another split": lambda info: {each.fingerprint for each in info.splits},
+        "other data": lambda info: {data.fingerprint for data in info.datasets},
+        "other genres of the items": lambda info: {data.genres for data in info.datasets} - {""},
+        "another split": lambda info: {data.fingerprint for data in info.splits},
         "estimates clipped in one of them only": lambda info: info.experiment.clip,
     }
-    found = [what for what, part in parts.items() if part(one) != part(other)]
+    differences = [aspect for aspect, part in parts.items() if part(one) != part(other)]
     genres = "other genres of the items"  # unknown where no metric needs them
-    if genres in found and not (parts[genres](one) and parts[genres](other)):
-        found.remove(genres)
+    if genres in differences and not (parts[genres](one) and parts[genres](other)):
+        differences.remove(genres)
     first, second = {*one.tables}, {*other.tables}
-    if not found and not (first <= second or second <= first):
-        found.append("other candidates, or a split that is described in another way")
-    return found
+    if not differences and not (first <= second or second <= first):
+        differences.append("other candidates, or a split that is described in another way")
+    return differences
 
 
 def _rows(runs: Sequence[Run]) -> tuple[list[_Row], list[_Row]]:
@@ -185,10 +185,10 @@ def _rows(runs: Sequence[Run]) -> tuple[list[_Row], list[_Row]]:
         cells = run.info.cells_of_rows
         for result in run.info.rows:
             row = _Row(number, result.row, result, cells[result.row])
-            alike = [each for each in rows if each.own == row.own]
-            if any(row.keys <= each.keys for each in alike):
+            alike = [other for other in rows if other.own == row.own]
+            if any(row.keys <= other.keys for other in alike):
                 repeated.append(row)
-            elif within := next((each for each in alike if each.keys < row.keys), None):
+            elif within := next((other for other in alike if other.keys < row.keys), None):
                 repeated.append(within)
                 rows[rows.index(within)] = row
             else:
@@ -205,18 +205,18 @@ def _distinguish(rows: Sequence[_Row], names: Sequence[str]) -> None:
     tables: dict[str, list[_Row]] = {}
     for row in rows:
         tables.setdefault(row.result.table, []).append(row)
-    ambiguous = len({own[0].result.names for own in tables.values()}) < len(tables)
-    for own in tables.values():
-        table = own[0].result.only(TableName)
+    ambiguous = len({members[0].result.names for members in tables.values()}) < len(tables)
+    for members in tables.values():
+        table = members[0].result.only(TableName)
         if ambiguous:
-            table["dataset"] += f" ({names[own[0].run]})"
+            table["dataset"] += f" ({names[members[0].run]})"
         titles: list[str] = []
-        for i, row in enumerate(own):
-            alike = [(each.result.algorithm, each.settings) for each in own[:i]]
+        for i, row in enumerate(members):
+            alike = [(earlier.result.algorithm, earlier.settings) for earlier in members[:i]]
             twice = (row.result.algorithm, row.settings) in alike
             titles.append(row.result.algorithm + f" ({names[row.run]})" * twice)
-        unique = distinct_names(titles, [row.settings for row in own])
-        for row, title in zip(own, unique, strict=True):
+        unique = distinct_names(titles, [row.settings for row in members])
+        for row, title in zip(members, unique, strict=True):
             row.result = row.result.model_copy(update={**table, "algorithm": title})
 
 
@@ -225,9 +225,11 @@ def _users(runs: Sequence[Run], rows: Sequence[_Row], labels: Sequence[str]) -> 
     columns = ["seed", "fold", "user", *labels]
     parts = []
     for number, run in enumerate(runs):
-        own = [{"own": row.own} | row.result.only(RowName) for row in rows if row.run == number]
+        row_names = [
+            {"own": row.own} | row.result.only(RowName) for row in rows if row.run == number
+        ]
         users = run.users[["row", *columns]].rename(columns={"row": "own"})
-        named = users.merge(pd.DataFrame(own, columns=["own", *ROW]), on="own")
+        named = users.merge(pd.DataFrame(row_names, columns=["own", *ROW]), on="own")
         parts.append(named[[*ROW, *columns]])
     return pd.concat(parts, ignore_index=True)
 
@@ -239,22 +241,24 @@ def _sensitivity(
     conventions: dict[tuple[str, str, int], ConventionScores] = {}
     ties: dict[tuple[str, str], TieScores] = {}
     for number, info in enumerate(infos):
-        own = {row.own: row.result for row in rows if row.run == number}
-        for entry in (each for each in info.conventions if each.table in tables):
+        results = {row.own: row.result for row in rows if row.run == number}
+        for entry in (record for record in info.conventions if record.table in tables):
             empty = entry.model_copy(update={**tables[entry.table], "rows": []})
             joined = conventions.setdefault((entry.table, entry.metric, entry.k), empty)
-            known = {row.convention: row for row in joined.rows}
-            for each in entry.rows:
-                scores = {own[row].row: each.scores[row] for row in each.scores if row in own}
-                if each.convention in known:
-                    known[each.convention].scores.update(scores)
+            by_convention = {row.convention: row for row in joined.rows}
+            for record in entry.rows:
+                scores = {
+                    results[row].row: record.scores[row] for row in record.scores if row in results
+                }
+                if record.convention in by_convention:
+                    by_convention[record.convention].scores.update(scores)
                 else:
-                    joined.rows.append(each.model_copy(update={"scores": scores}))
-        for tied in (each for each in info.ties if each.table in tables):
+                    joined.rows.append(record.model_copy(update={"scores": scores}))
+        for tied in (record for record in info.ties if record.table in tables):
             without = tied.model_copy(update={**tables[tied.table], "rows": []})
             ties.setdefault((tied.table, tied.metric), without).rows.extend(
-                row.model_copy(update=own[row.row].only(RowKey))
+                row.model_copy(update=results[row.row].only(RowKey))
                 for row in tied.rows
-                if row.row in own
+                if row.row in results
             )
     return list(conventions.values()), list(ties.values())
