@@ -83,8 +83,8 @@ def describe(
         is_config = isinstance(source, Mapping) and not {"algorithms", "dataset"}.isdisjoint(source)
     if not is_config:
         return [_of_ratings(_loaded(source))]
-    given = None if ratings is None else datasets.load(ratings)
-    return describe_plan(Plan.from_config(source, ratings=given))
+    loaded = None if ratings is None else datasets.load(ratings)
+    return describe_plan(Plan.from_config(source, ratings=loaded))
 
 
 def _loaded(source: str | Path | Mapping[str, object]) -> Ratings:
@@ -102,16 +102,16 @@ def _loaded(source: str | Path | Mapping[str, object]) -> Ratings:
         named = [f"{key}: {section[key]!r}" for key in DETECTED if key in section]
         if not named:
             raise error from None
-    found = datasets.load(section)
+    ratings = datasets.load(section)
     note = Note("layout-found", {"settings": named})
-    return replace(found, notes=(*found.notes, note))
+    return replace(ratings, notes=(*ratings.notes, note))
 
 
 def describe_plan(plan: Plan) -> list[DataDescription]:
     """Describe each data set of a plan, and the first fold of each split under the first seed."""
     cuts = sorted({metric.k for metric in plan.metrics if metric.k}) or [CUT]
-    rated = any(getattr(each, "kind", "") == "rated" for each in plan.experiment.candidates)
-    seed, found = plan.experiment.seed[0], []
+    rated = any(getattr(rule, "kind", "") == "rated" for rule in plan.experiment.candidates)
+    seed, descriptions = plan.experiment.seed[0], []
     for dataset, name in enumerate(plan.names["dataset"]):
         if not (divided := plan.divided(dataset)):
             continue
@@ -123,8 +123,8 @@ def describe_plan(plan: Plan) -> list[DataDescription]:
             split = _of_split(plan.splits(dataset, number, seed)[0], title, cuts)
             described.splits.append(split)
             described.warnings += _warnings_of_split(split, rated=rated)
-        found.append(described)
-    return found
+        descriptions.append(described)
+    return descriptions
 
 
 def _of_ratings(data: Ratings, filters: Iterable[str] = ()) -> DataDescription:
@@ -135,7 +135,7 @@ def _of_ratings(data: Ratings, filters: Iterable[str] = ()) -> DataDescription:
     if data.timestamps is not None and len(data):
         ends = np.array([data.timestamps.min(), data.timestamps.max()], "datetime64[s]")
         span = ends.astype("datetime64[D]").astype(str).tolist()
-    found = DataDescription(
+    description = DataDescription(
         name=data.name,
         n_users=len(of_user),
         n_items=len(of_item),
@@ -158,8 +158,8 @@ def _of_ratings(data: Ratings, filters: Iterable[str] = ()) -> DataDescription:
         splits=[],
         warnings=[],
     )
-    found.warnings += _warnings_of_data(found)
-    return found
+    description.warnings += _warnings_of_data(description)
+    return description
 
 
 def _n_distinct(users: NDArray[np.int32], ratings: NDArray[np.float64]) -> NDArray[np.integer[Any]]:
@@ -199,7 +199,7 @@ def _histogram(ratings: NDArray[np.float64]) -> dict[str, int]:
     shown = (
         [f"{float(f'{value:.{n}g}'):.{max(n, 6)}g}" for value in values] for n in range(digits, 18)
     )
-    names = next(each for each in shown if len({*each}) == len(each))
+    names = next(texts for texts in shown if len({*texts}) == len(texts))
     if len(names) > len(counts):
         names = [f"{a} to {b}" for a, b in pairwise(names)]
     return dict(zip(names, counts.tolist(), strict=True))
@@ -225,18 +225,18 @@ def _of_split(fold: Split, title: str, cuts: list[int]) -> SplitDescription:
     )
 
 
-def _warnings_of_data(found: DataDescription) -> Iterator[str]:
-    if len(found.histogram) == 1:
-        yield f"all ratings are {next(iter(found.histogram))}: no order of items is better"
-    if found.constant_users >= WARN_SHARE:
+def _warnings_of_data(description: DataDescription) -> Iterator[str]:
+    if len(description.histogram) == 1:
+        yield f"all ratings are {next(iter(description.histogram))}: no order of items is better"
+    if description.constant_users >= WARN_SHARE:
         yield (
-            f"{found.constant_users:.0%} of the users with several ratings always give the same: "
-            "for them, every order of rated items is ideal"
+            f"{description.constant_users:.0%} of the users with several ratings always give the "
+            "same: for them, every order of rated items is ideal"
         )
     never, unseen = "it is in training or in test, never in both", "no model has seen the item"
     for n, noun, of, so in (
-        (found.singles_users, "user", found.n_users, never),
-        (found.singles_items, "item", found.n_items, f"where it is in test, {unseen}"),
+        (description.singles_users, "user", description.n_users, never),
+        (description.singles_items, "item", description.n_items, f"where it is in test, {unseen}"),
     ):
         if n >= WARN_SHARE * of:
             yield f"{counted(n, noun)} of {of:,} ({n / of:.0%}) with a single rating: {so}"

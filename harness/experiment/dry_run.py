@@ -33,8 +33,8 @@ LARGE = 1_000_000
 def notes_before_fit(plan: Plan) -> Iterator[Note]:
     """Yield which metrics cannot distinguish algorithms on the lists of the first fold."""
     for (dataset, split, candidates), table in plan.tables.items():
-        made = plan.splits(dataset, split, plan.experiment.seed[0])[0]
-        lists = _test_lists(plan.experiment.candidates[candidates], made)
+        fold = plan.splits(dataset, split, plan.experiment.seed[0])[0]
+        lists = _test_lists(plan.experiment.candidates[candidates], fold)
         where = table.place(plan.tables)
         for metric in plan.metrics:
             if reason := evaluation.cannot_distinguish(metric, lists):
@@ -91,15 +91,15 @@ def dry_run(config: str | Path | dict[str, object], *, overrides: Iterable[str] 
         notes += notes_before_fit(here)
     n_folds = 0
     for section, folds in zip(experiment.split, divided, strict=True):
-        made = next(filter(None, folds), [])
-        if section.from_files and not made:
+        first_folds = next(filter(None, folds), [])
+        if section.from_files and not first_folds:
             notes.append(Note("folds-unknown"))
-        n_folds += len(made) or section.n_folds
+        n_folds += len(first_folds) or section.n_folds
     n_cells = len(experiment.dataset) * len(experiment.candidates) * len(experiment.draws) * n_folds
     notes += [*cut_grids(experiment), *_notes_on_sizes(plan), *plan.code.notes()]
-    known = [each.counts for each, _ in here.read.values()]
-    known += filter(None, (each.expected_size() for each in experiment.dataset))
-    largest = max(known, key=lambda size: size[2], default=None)
+    sizes = [each.counts for each, _ in here.read.values()]
+    sizes += filter(None, (each.expected_size() for each in experiment.dataset))
+    largest = max(sizes, key=lambda size: size[2], default=None)
     rows, n_trials = [], [_n_trials(plan, i, n_cells) for i in range(len(experiment.algorithms))]
     for algorithm, trials in zip(experiment.algorithms, n_trials, strict=True):
         memory = "unknown"
@@ -161,9 +161,9 @@ def _loaded(plan: Plan, faults: list[str]) -> tuple[Plan, list[Note]]:
             with _collected(faults):
                 plan.ratings(number)
             continue
-        known = section.synthetic or section.data_set
+        origin = section.synthetic or section.data_set
         # Of a file of your own, a scale says what ratings may be, not that they are.
-        scale = None if known is None else section.scale or known.scale
+        scale = None if origin is None else section.scale or origin.scale
         if scale is not None and scale[1] < np.inf and not plan.experiment.filters:
             with _collected(faults):
                 checks.check_gains(plan, section.describe(), scale, np.array(scale))
@@ -171,8 +171,8 @@ def _loaded(plan: Plan, faults: list[str]) -> tuple[Plan, list[Note]]:
     for number, (ratings, reports) in plan.read.items():
         filtered = (Note("filtered", {"counts": report}) for report in reports)
         notes += (note.at(names[number]) for note in (*ratings.notes, *filtered))
-    kept = [plan.experiment.dataset[number] for number in plan.read]
-    here = plan.experiment.model_copy(update={"dataset": kept})
+    readable = [plan.experiment.dataset[number] for number in plan.read]
+    here = plan.experiment.model_copy(update={"dataset": readable})
     return Plan(here, plan.document, read=dict(enumerate(plan.read.values()))), unread + notes
 
 
@@ -183,10 +183,10 @@ def _divide(plan: Plan, number: int, faults: list[str]) -> list[list[Split]]:
     folds: list[list[Split]] = [[] for _ in plan.read]
     for dataset in plan.read:
         with _collected(faults):
-            folds[dataset] = made = plan.splits(dataset, number, seed)
+            folds[dataset] = parts = plan.splits(dataset, number, seed)
             if plan.is_tuned:
                 inner = experiment.tuning.validation_of(section)
-                splits.validation(made[0], inner, seed, plan.document.folder)
+                splits.validation(parts[0], inner, seed, plan.document.folder)
     return folds
 
 
@@ -197,7 +197,7 @@ def _missing_extras(plan: Plan) -> Iterator[str]:
         yield "tuning.method: tpe needs Optuna; pip install 'surprise-harness[tpe]'"
     if experiment.execution.executor == "dask" and find("distributed") is None:
         yield "execution.executor: dask needs distributed; pip install 'surprise-harness[dask]'"
-    for entry in {registry.entry(each.name): None for each in experiment.algorithms}:
+    for entry in {registry.entry(algorithm.name): None for algorithm in experiment.algorithms}:
         if lacking := entry.missing():
             yield lacking
 
@@ -214,7 +214,7 @@ def _notes_on_sizes(plan: Plan) -> Iterator[Note]:
 def _names(plan: Plan) -> list[str]:
     """Return the names of the data sets, which are those of the ratings where these are known."""
     sections = plan.experiment.dataset
-    described = [each.describe() for each in sections]
+    described = [section.describe() for section in sections]
     names = _unique(described, sections)
     for number, (ratings, _) in plan.read.items():
         if names[number] == described[number]:  # no other is called the same
@@ -223,7 +223,7 @@ def _names(plan: Plan) -> list[str]:
 
 
 def _unique(described: Sequence[str], sections: Sequence[Section]) -> list[str]:
-    return distinct_names(described, [each.stated() for each in sections])
+    return distinct_names(described, [section.stated() for section in sections])
 
 
 def _facts(plan: Plan, divided: list[list[list[Split]]]) -> Iterator[tuple[str, str]]:
@@ -237,18 +237,19 @@ def _facts(plan: Plan, divided: list[list[list[Split]]]) -> Iterator[tuple[str, 
             text += f": {size[2]:,} ratings of {size[1]:,} items by {size[0]:,} users"
         yield "data", text
     described = [
-        each.describe() + " ratings" * isinstance(getattr(each, "test_size", None), int)
-        for each in experiment.split
+        section.describe() + " ratings" * isinstance(getattr(section, "test_size", None), int)
+        for section in experiment.split
     ]
     for text, folds in zip(_unique(described, experiment.split), divided, strict=True):
         if not any(folds):
             yield "split", text
-        for number, made in zip(plan.read, folds, strict=True):
-            if made:
-                n_test = counted(len(made[0].test), "test rating")
-                parts = f"{len(made[0].train):,} training and {n_test}"
+        for number, folds_of_data in zip(plan.read, folds, strict=True):
+            if folds_of_data:
+                first, n_folds = folds_of_data[0], len(folds_of_data)
+                n_test = counted(len(first.test), "test rating")
+                parts = f"{len(first.train):,} training and {n_test}"
                 of = f" of {names[number]}" * (len(names) > 1)
-                several = f"{len(made)} folds, {parts} in the first"
-                yield "split", f"{text}{of}: {several if made[1:] else parts}"
+                several = f"{n_folds} folds, {parts} in the first"
+                yield "split", f"{text}{of}: {several if n_folds > 1 else parts}"
     rules = experiment.candidates
-    yield "candidates", "; ".join(_unique([each.describe() for each in rules], rules))
+    yield "candidates", "; ".join(_unique([section.describe() for section in rules], rules))

@@ -45,8 +45,8 @@ Place = tuple[int, int, int, Split]
 
 def _folds(plan: Plan) -> Iterator[Place]:
     """Yield every fold of a run, in the order of the index and of the files that come back."""
-    given = plan.experiment
-    positions = range(len(given.dataset)), range(len(given.split)), given.split_seeds
+    experiment = plan.experiment
+    positions = range(len(experiment.dataset)), range(len(experiment.split)), experiment.split_seeds
     for dataset, split, seed in itertools.product(*positions):
         for fold in plan.splits(dataset, split, seed):
             yield dataset, split, seed, fold
@@ -62,10 +62,12 @@ def export(plan: Plan, folder: Path) -> Iterator[str]:
             raise SplitError(f"{folder}: not empty; choose a new folder")
         index: list[dict[str, object]] = []
         places = list(_folds(plan))
-        made = {(each.dataset, each.split, each.seed, each.fold): each for each in plan.made()}
+        infos = {
+            (entry.dataset, entry.split, entry.seed, entry.fold): entry for entry in plan.made()
+        }
         for dataset, split, seed, fold in places:
             names = plan.names["dataset"][dataset], plan.names["split"][split]
-            info = made[(*names, seed, fold.fold)]
+            info = infos[(*names, seed, fold.fold)]
             where = folder / f"fold-{len(index) + 1}" if len(places) > 1 else folder
             where.mkdir(parents=True, exist_ok=True)
             parts = {"train": fold.train, "test": fold.test}
@@ -102,7 +104,7 @@ def against(run: Run, files: Sequence[Path], label: str) -> Run:
     # Data, split, candidates and metrics alone are needed: code that the config names is not run.
     other = ["algorithms=[{name: ItemMean, search: recommended}]", "statistics=null"]
     plan = Plan.from_config(run.folder, overrides=other)
-    places, recorded = list(_folds(plan)), {each.fingerprint for each in info.splits}
+    places, recorded = list(_folds(plan)), {entry.fingerprint for entry in info.splits}
     if changed := [fold for *_, fold in places if fold.fingerprint not in recorded]:
         raise ResultsError(
             f"{run.name}: {changed[0].name} of {changed[0].ratings.name} is not the split that it "
@@ -114,28 +116,28 @@ def against(run: Run, files: Sequence[Path], label: str) -> Run:
             f"give one for each fold, in the order of {INDEX}"
         )
     notes: Counter[Note] = Counter()
-    given = [_File(path, place[-1], notes) for path, place in zip(files, places, strict=True)]
+    answers = [_File(path, place[-1], notes) for path, place in zip(files, places, strict=True)]
     refused: list[str] = []
     cells: list[CellResult] = []
     rows: list[RowResult] = []
     frames: list[pd.DataFrame] = []
     for number, section in enumerate(plan.experiment.candidates):
         for (dataset, split), group in itertools.groupby(
-            zip(given, places, strict=True), lambda each: each[1][:2]
+            zip(answers, places, strict=True), lambda entry: entry[1][:2]
         ):
             table = plan.tables[dataset, split, number].table
             alike = {(c.seed, c.fold): c for c in info.cells if c.table == table}
             row = RowScores(plan.metrics)
             try:
-                made = [
+                scored_cells = [
                     file.cell(plan, section, alike[seed, fold.fold], label, facts, row)
                     for file, (*_, seed, fold) in group
                 ]
             except _MissingError as error:
                 refused.append(str(error))
                 continue
-            cells += [cell for cell, _ in made]
-            frames += [frame for _, frame in made]
+            cells += [cell for cell, _ in scored_cells]
+            frames += [frame for _, frame in scored_cells]
             rows.append(row.result(cells[-1]))
     if not rows:
         raise ResultsError(refused[0])
@@ -175,17 +177,17 @@ class _FromFile(Scorer):
     def _estimate(self, users: Codes, items: Codes) -> tuple[Floats, Bools]:
         rows, split = self.file.rows, self.file.split
         n_items = split.ratings.n_items
-        known = pd.Index(rows.users * n_items + rows.items)
-        found = known.get_indexer(users.astype(np.int64) * n_items + items)
-        if (missing := np.flatnonzero(found < 0)).size:
+        stated = pd.Index(rows.users * n_items + rows.items)
+        positions = stated.get_indexer(users.astype(np.int64) * n_items + items)
+        if (missing := np.flatnonzero(positions < 0)).size:
             user = str(split.ratings.user_ids[users[missing[0]]])
             item = str(split.ratings.item_ids[items[missing[0]]])
             raise _MissingError(
-                f"{self.file.path}: no row for {len(missing):,} of the {len(found):,} candidates "
-                f"of {split.name}, fold {split.fold + 1} (the first: user {user!r}, item "
-                f"{item!r}); give one for each rating of its test file"
+                f"{self.file.path}: no row for {len(missing):,} of the {len(positions):,} "
+                f"candidates of {split.name}, fold {split.fold + 1} (the first: user {user!r}, "
+                f"item {item!r}); give one for each rating of its test file"
             )
-        return rows.values[found], np.zeros(len(found), dtype=bool)
+        return rows.values[positions], np.zeros(len(positions), dtype=bool)
 
 
 class _File:
@@ -256,7 +258,7 @@ class _File:
         no_errors = not len(pairs.ratings)
         if no_errors and (errors := [m for m in plan.metrics if m.needs_pairs]):
             self._note(1, "estimates-missing", metrics=list(map(str, errors)))
-        known = {
+        replaced = {
             "fit_path": OUTSIDE,
             "scoring_path": OUTSIDE,
             "notes": [],
@@ -266,7 +268,7 @@ class _File:
             "n_dropped_users": selected.n_dropped,
             "judged": {},
         }
-        of_program = CellFacts(**facts.only(CellFacts) | known)
+        of_program = CellFacts(**facts.only(CellFacts) | replaced)
         record = CellRecord(of_program, selected.users, lists, pairs)
         digest = hashlib.sha256(self.path.read_bytes()).hexdigest()
         new: dict[str, Any] = {"params": {}, "n_trials": None, "search_seconds": None}
@@ -295,16 +297,17 @@ class _File:
                 "this run leaves out of lists; leave them out, and give a file for each fold in "
                 f"the order of {INDEX}"
             )
-        known, tested = inner[rows.items] >= 0, position[rows.users] >= 0
-        if self.by_rank and not known.all():
+        trained_items, tested = inner[rows.items] >= 0, position[rows.users] >= 0
+        if self.by_rank and not trained_items.all():
             raise ResultsError(
-                f"{self.path}: {(~known).sum():,} of {counted(len(known), 'row')} with an item "
-                f"without a training rating in {split.name}, fold {split.fold + 1}; rank only "
+                f"{self.path}: {(~trained_items).sum():,} of "
+                f"{counted(len(trained_items), 'row')} with an item without a training rating "
+                f"in {split.name}, fold {split.fold + 1}; rank only "
                 "items of its training file"
             )
-        self._note(np.count_nonzero(tested & ~known), "unranked")
+        self._note(np.count_nonzero(tested & ~trained_items), "unranked")
         self._note(np.count_nonzero(~tested), "not-tested")
-        ranked = np.flatnonzero(known & tested & (rows.values >= section.least))
+        ranked = np.flatnonzero(trained_items & tested & (rows.values >= section.least))
         ranked = ranked[np.argsort(inner[rows.items[ranked]], kind="stable")]  # as the run's models
         positions, items = position[rows.users[ranked]], rows.items[ranked]
         self._note(len(users) - len(np.unique(positions)), "without-list")
@@ -317,9 +320,9 @@ class _File:
             )
         judged, owners = selected.judged, position[owners]
         judged_items, relevant = selected.items[judged].astype(np.int64), selected.ratings[judged]
-        given = Rows(positions, items, rows.values[ranked])
+        listed = Rows(positions, items, rows.values[ranked])
         truth = Rows(owners[judged], judged_items, relevant)
         ids, by_name = (ratings.user_ids[users], ratings.item_ids), section.list_ties is None
-        lists = match(given, truth, *ids, by_rank=self.by_rank, by_name=by_name)
+        lists = match(listed, truth, *ids, by_rank=self.by_rank, by_name=by_name)
         top = None if lists.top_items is None else lists.top_items[:, : plan.depth]
         return replace(lists, top_items=top if plan.depth else None)

@@ -29,23 +29,23 @@ MANY = 1 / 3
 """A share of users from which the note says that they are many."""
 
 
-def notes(plan: Plan, found: Evaluation, compared: Sequence[MetricComparison]) -> list[Note]:
+def notes(plan: Plan, results: Evaluation, compared: Sequence[MetricComparison]) -> list[Note]:
     """Return the notes on a run, each once, first what changes most how its tables are read."""
-    cells = [cell for cell in found.cells if isinstance(cell, CellResult)]
+    cells = [cell for cell in results.cells if isinstance(cell, CellResult)]
     return by_weight(
         [
             *_notes_on_data(plan),
             *(note for cell in cells for note in cell.notes),
             *_notes_on_dropped_users(cells),
             *_notes_on_unknown_users(plan, cells),
-            *_notes_on_counts(found.rows, cells),
+            *_notes_on_counts(results.rows, cells),
             *_notes_on_trials(cells),
-            *found.notes,
+            *results.notes,
             *(cut_grids(plan.experiment) if plan.is_tuned else ()),
-            *_notes_on_metrics(plan, found, compared, cells),
+            *_notes_on_metrics(plan, results, compared, cells),
             *_notes_on_times(cells),
-            *_notes_on_ties(found, cells),
-            *_notes_on_algorithms(plan, found),
+            *_notes_on_ties(results, cells),
+            *_notes_on_algorithms(plan, results),
         ]
     )
 
@@ -61,10 +61,10 @@ def _notes_on_data(plan: Plan) -> Iterator[Note]:
             values = {"n": n_without, "n_all": len(rated), "metrics": plan.of_genres}
             yield Note("genres-missing", values, plan.names["dataset"][number])
     for _, group in itertools.groupby(plan.made(), attrgetter("dataset", "split", "seed")):
-        first, *others = group
+        first, *rest = group
         if first.seed == seeds[0]:
             where = [first.dataset] if n_datasets > 1 else []
-            where += [first.split] + ["first fold"] * bool(others)
+            where += [first.split] + ["first fold"] * bool(rest)
             where += ["first seed"] * (len(seeds) > 1)
             yield from (note.at(", ".join(where)) for note in first.notes)
     for name, section in zip(plan.names["candidates"], plan.experiment.candidates, strict=True):
@@ -94,8 +94,8 @@ def _notes_on_unknown_users(plan: Plan, cells: list[CellResult]) -> Iterator[Not
     if not any(cell.n_unknown_users for cell in cells):
         return
     experiment, answers = plan.experiment, defaultdict(list)
-    for each in experiment.algorithms:
-        answers[registry.entry(each.name).unknown_user].append(each.title)
+    for algorithm in experiment.algorithms:
+        answers[registry.entry(algorithm.name).unknown_user].append(algorithm.title)
     if experiment.fallback == "default":
         stated = "; ".join(
             f"{', '.join(names)}: {answer}"
@@ -113,9 +113,9 @@ def _notes_on_counts(rows: Sequence[RowResult], cells: list[CellResult]) -> Iter
     """Note how many estimates were impossible, equal counts together, and scores undefined."""
     alike: dict[tuple[int, int], list[str]] = defaultdict(list)
     for algorithm in dict.fromkeys(cell.algorithm for cell in cells):
-        own = [cell for cell in cells if cell.algorithm == algorithm]
-        n_test = sum(cell.n_test for cell in own)
-        alike[sum(cell.n_impossible for cell in own), n_test].append(algorithm)
+        cells_of_row = [cell for cell in cells if cell.algorithm == algorithm]
+        n_test = sum(cell.n_test for cell in cells_of_row)
+        alike[sum(cell.n_impossible for cell in cells_of_row), n_test].append(algorithm)
     for (n_impossible, n_test), algorithms in alike.items():
         if n_impossible:
             values = {"algorithms": algorithms, "n": n_impossible, "n_all": n_test}
@@ -130,27 +130,27 @@ def _notes_on_trials(cells: list[CellResult]) -> Iterator[Note]:
         if cell.n_trials is not None:
             numbers[cell.algorithm].add(cell.n_trials)
     if len(set().union(*numbers.values())) > 1:
-        ends = {name: sorted({min(each), max(each)}) for name, each in numbers.items()}
-        shown = [f"{name} {' to '.join(map(str, each))}" for name, each in ends.items()]
+        ends = {name: sorted({min(counts), max(counts)}) for name, counts in numbers.items()}
+        shown = [f"{name} {' to '.join(map(str, counts))}" for name, counts in ends.items()]
         yield Note("trials-differ", {"numbers": shown})
 
 
 def _notes_on_metrics(
-    plan: Plan, found: Evaluation, compared: Sequence[MetricComparison], cells: list[CellResult]
+    plan: Plan, results: Evaluation, compared: Sequence[MetricComparison], cells: list[CellResult]
 ) -> Iterator[Note]:
     """Name metrics that distinguish nothing, cannot be significant or have no random order."""
     means: dict[tuple[str, str], dict[tuple[int, int], list[float | None]]]
     means = defaultdict(lambda: defaultdict(list))
-    tables = {cell.table for cell in found.cells}
-    names = {cell.table: cell.place(tables) for cell in found.cells}
+    tables = {cell.table for cell in results.cells}
+    names = {cell.table: cell.place(tables) for cell in results.cells}
     for cell in cells:
         for label, score in cell.scores.items():
             means[cell.table, label][cell.seed, cell.fold].append(score.mean)
     for (table, label), folds in means.items():
-        reasons = found.undistinguished.get(table, {}).get(label, [None])
+        reasons = results.undistinguished.get(table, {}).get(label, [None])
         if all(reasons):
             yield Note("indistinct", {"metric": label, "reason": reasons[0]}, names[table], table)
-        elif all(len(each) > 1 and _equal(each) for each in folds.values()):
+        elif all(len(values) > 1 and _equal(values) for values in folds.values()):
             yield Note("all-equal", {"metric": label}, names[table], table)
     yield from notes_on_tests(compared, tables)
     for metric in plan.metrics:
@@ -174,11 +174,11 @@ def _notes_on_times(cells: list[CellResult]) -> Iterator[Note]:
         yield Note("measured", {"conditions": "; ".join(conditions)})
 
 
-def _notes_on_ties(found: Evaluation, cells: list[CellResult]) -> Iterator[Note]:
+def _notes_on_ties(results: Evaluation, cells: list[CellResult]) -> Iterator[Note]:
     """Name the algorithms whose scores depend on the order of equal estimates."""
     affected: dict[str, dict[str, float]] = defaultdict(dict)
     for cell in cells:
-        reasons = found.undistinguished.get(cell.table, {})
+        reasons = results.undistinguished.get(cell.table, {})
         for label, share in cell.tied.items():
             if share > TIED_SHARE and not all(reasons.get(label, [None])):
                 worst = affected[label]
@@ -190,20 +190,22 @@ def _notes_on_ties(found: Evaluation, cells: list[CellResult]) -> Iterator[Note]
         yield Note("ties-decide", values)
 
 
-def _notes_on_algorithms(plan: Plan, found: Evaluation) -> Iterator[Note]:
+def _notes_on_algorithms(plan: Plan, results: Evaluation) -> Iterator[Note]:
     """Note what the names of algorithms and data sets do not tell."""
-    known = [(each, registry.entry(each.name)) for each in plan.experiment.algorithms]
-    left = [each.title for each, entry in known if each.search is None and entry.space]
-    if plan.is_tuned and left:
-        yield Note("not-tuned", {"algorithms": left})
+    rows = {row.title: row for row in plan.experiment.algorithms}
+    entries = {title: registry.entry(row.name) for title, row in rows.items()}
+    untuned = [title for title, row in rows.items() if row.search is None and entries[title].space]
+    if plan.is_tuned and untuned:
+        yield Note("not-tuned", {"algorithms": untuned})
     for name, titles in settings_of_one(plan.experiment).items():
         yield Note("chosen-on-test", {"algorithm": name, "n": len(titles)})
-    entries = {each.title: entry for each, entry in known}
-    prefers = (c.algorithm for c in found.cells if entries[c.algorithm].gives_preferences(c.params))
+    prefers = (
+        c.algorithm for c in results.cells if entries[c.algorithm].gives_preferences(c.params)
+    )
     preferring = dict.fromkeys(prefers)
     blank = [str(metric) for metric in plan.metrics if metric.needs_ratings]
     if preferring and blank:
         yield Note("preferences", {"algorithms": [*preferring], "metrics": blank})
-    yield from (Note(entry.note) for _, entry in known if entry.note)
+    yield from (Note(entry.note) for entry in entries.values() if entry.note)
     if any(data.source.startswith("ml-") for data in plan.loaded()):
         yield Note("recommended-by-movielens")

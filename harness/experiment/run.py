@@ -136,7 +136,7 @@ def run(
         for cell in cells:
             if cell.key in failures:
                 watch(CellFinished(cell.title, 0.0, error=failures[cell.key]))
-        failures |= {key: each.error or "" for key, each in pool.compute(todo).items()}
+        failures |= {key: result.error or "" for key, result in pool.compute(todo).items()}
     evaluation = evaluate(plan, cells, pool, failures)
     trials = describe(searches, evaluation.cells) if searches else None
     add_absent(plan, evaluation)
@@ -223,7 +223,11 @@ def _record(plan: Plan, evaluation: Evaluation, watch: Watch) -> dict[str, objec
         "groups": evaluation.parts.get("groups", []),
         "analyses": evaluation.tables,
         "statistics": statistics,
-        "spaces": {each.title: space_of(each) for each in experiment.algorithms if each.search},
+        "spaces": {
+            algorithm.title: space_of(algorithm)
+            for algorithm in experiment.algorithms
+            if algorithm.search
+        },
         "packages": packages(),
         "plugins": [*plugins_used(experiment)],
         "versions": versions() | registry.library_versions(e.name for e in experiment.algorithms),
@@ -300,10 +304,10 @@ def fit_row(
     expected = folder = None
     config: Any = source
     if isinstance(source, Run):
-        found = best(source, algorithm=algorithm, **table)
-        names = {each.name: each.fingerprint for each in source.info.datasets}
-        config, expected, algorithm = dict(found.config), names[found.row.dataset], None
-        folder, data = found.folder, config["dataset"]
+        choice = best(source, algorithm=algorithm, **table)
+        names = {entry.name: entry.fingerprint for entry in source.info.datasets}
+        config, expected, algorithm = dict(choice.config), names[choice.row.dataset], None
+        folder, data = choice.folder, config["dataset"]
         if ratings is not None and isinstance(data, dict):  # which have to be those of the run
             config["dataset"] = {key: data[key] for key in OF_LOADED if key in data}
         path = Path(data.get("path", "")) if isinstance(data, dict) else Path()
@@ -313,10 +317,10 @@ def fit_row(
                 f"where `harness run {source.info.config_file}` was called, or write a config with "
                 "`harness best` and correct its path"
             )
-        for sentence in found.evidence:
+        for sentence in choice.evidence:
             say(sentence)
-    elif given := ", ".join(key for key, value in table.items() if value is not None):
-        raise AlgorithmError(f"{given}: only a run has tables to choose from; leave it out")
+    elif options := ", ".join(key for key, value in table.items() if value is not None):
+        raise AlgorithmError(f"{options}: only a run has tables to choose from; leave it out")
     plan = Plan.from_config(
         config,
         # Without a name the rows that are written count, not those that are added to them.
@@ -326,18 +330,18 @@ def fit_row(
         folder=folder,
     )
     experiment = plan.experiment
-    rows = {each.title: each for each in experiment.algorithms}
+    rows = {entry.title: entry for entry in experiment.algorithms}
     if algorithm is None:
-        wanted = [
+        titles = [
             title
-            for title, each in rows.items()
-            if len(rows) == 1 or registry.canonical(each.name) not in ("Random", "Popularity")
+            for title, entry in rows.items()
+            if len(rows) == 1 or registry.canonical(entry.name) not in ("Random", "Popularity")
         ]
-        if len(wanted) != 1:
+        if len(titles) != 1:
             raise AlgorithmError(
                 f"algorithm: the config has {', '.join(rows)}; choose one (--algorithm)"
             )
-        algorithm = wanted[0]
+        algorithm = titles[0]
     if algorithm not in rows:
         raise AlgorithmError(f"algorithm: no row {algorithm!r}; {suggestion(algorithm, rows)}")
     chosen = rows[algorithm]

@@ -168,7 +168,7 @@ def describe(
     of_row: dict[int, list[Search]] = defaultdict(list)
     for search in searches.values():
         of_row[search.cell.algorithm].append(search)
-    near_ends = {number: _near_ends(each) for number, each in of_row.items()}
+    near_ends = {number: _near_ends(group) for number, group in of_row.items()}
     for position, search in searches.items():
         cell = cells[position]
         cell.n_trials = len({repr(trial.params) for trial in search.tried[1:]})
@@ -197,10 +197,10 @@ def _near_ends(searches: Iterable[Search]) -> Note | None:
                 end = values.end(value)
                 ends[name].append("" if end == "low" and values.low <= least else end)
     near = [
-        f"{name} at the {end} end ({each.count(end)} of {len(each)} searches)"
-        for name, each in ends.items()
+        f"{name} at the {end} end ({counts.count(end)} of {len(counts)} searches)"
+        for name, counts in ends.items()
         for end in ("low", "high")
-        if each.count(end) > len(each) / 2
+        if counts.count(end) > len(counts) / 2
     ]
     return Note("near-ends", {"ends": near}) if near else None
 
@@ -276,7 +276,7 @@ def _draws(space: Mapping[str, Values], rng: np.random.Generator) -> Iterator[Se
     seen: set[str] = set()
     n_repeated = 0
     while space and len(seen) < size and n_repeated < MOST_REPEATED:
-        setting = {name: _draw(each, rng) for name, each in space.items()}
+        setting = {name: _draw(values, rng) for name, values in space.items()}
         if repr(setting) in seen:  # the text distinguishes True from 1, a set does not
             n_repeated += 1
             continue
@@ -285,13 +285,13 @@ def _draws(space: Mapping[str, Values], rng: np.random.Generator) -> Iterator[Se
         yield setting
     if len(seen) < size < math.inf:  # a few settings are left that are drawn seldom
         every = {name: _all_values(values) or () for name, values in space.items()}
-        yield from (each for each in _product(every) if repr(each) not in seen)
+        yield from (values for values in _product(every) if repr(values) not in seen)
 
 
 def _n_settings(space: Mapping[str, Values]) -> float:
     """Return how many settings can be drawn; infinity where a range has no end of values."""
     every = map(_all_values, space.values())
-    return math.prod(math.inf if each is None else len(each) for each in every)
+    return math.prod(math.inf if values is None else len(values) for values in every)
 
 
 def _all_values(values: Values) -> Sequence[Value] | None:
