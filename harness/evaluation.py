@@ -10,6 +10,7 @@ import numpy as np
 from harness import metrics
 from harness.errors import MetricError
 from harness.metrics import Exposure, Metric, Pairs, Rankings, Scores, Value, number
+from harness.metrics.scoring import score_apart
 from harness.metrics.ties import resolve_ties
 from harness.notes import Note
 
@@ -28,10 +29,25 @@ def evaluate(
     return {str(metric): of_metric for metric, of_metric in scores.items()}
 
 
+def evaluate_apart(
+    scored: Sequence[Metric],
+    rankings: Rankings,
+    pairs: Pairs,
+    exposure: Exposure | None = None,
+) -> tuple[dict[str, Scores], dict[str, str]]:
+    """Score like `evaluate`, with NaN for metrics that fail; return by label also why they do."""
+    scores, reasons = score_apart(scored, rankings.n_users, rankings, pairs, exposure)
+    return (
+        {str(metric): of_metric for metric, of_metric in scores.items()},
+        {str(metric): reason for metric, reason in reasons.items()},
+    )
+
+
 def bound_scores(scored: Sequence[Metric], rankings: Rankings) -> dict[str, dict[str, Scores]]:
     """Return the scores of the best and, as a mean, of a random order, for metrics of lists.
 
     By label and ``best`` or ``random``, which is undefined where `random_order` gives a reason.
+    Metrics that fail are left out.
     """
     high = np.repeat(rankings.n_ranked, np.diff(rankings.offsets)).astype(np.int32)
     tied = replace(rankings, tie_low=np.ones_like(high), tie_high=high)
@@ -40,10 +56,13 @@ def bound_scores(scored: Sequence[Metric], rankings: Rankings) -> dict[str, dict
         if not metric.has_bounds:
             continue
         best, averaged = resolve_ties(tied, Value("best"), metric.neutral), random_order(metric)
+        of_best, reasons = score_apart([metric], best.n_users, best)
         random = Scores(np.full(tied.n_users, np.nan), np.nan, tied.n_users)
         if not isinstance(averaged, Note):
-            random = metrics.score([averaged], tied)[averaged]
-        bounds[str(metric)] = {"best": metrics.score([metric], best)[metric], "random": random}
+            of_random, more = score_apart([averaged], tied.n_users, tied)
+            random, reasons = of_random[averaged], reasons | more
+        if not reasons:
+            bounds[str(metric)] = {"best": of_best[metric], "random": random}
     return bounds
 
 
@@ -74,7 +93,9 @@ def cannot_distinguish(
     """
     if not metric.has_bounds or isinstance(random_order(metric), Note):
         return None
-    limits = limits or bound_scores([metric], rankings)[str(metric)]
+    limits = limits or bound_scores([metric], rankings).get(str(metric))
+    if limits is None:  # it fails
+        return None
     # A mean over orders as great as the greatest value: all orders have that value.
     if (limits["best"].per_user - limits["random"].per_user > NO_DIFFERENCE).any():
         return None
@@ -107,7 +128,8 @@ def cannot_distinguish(
 def tied_shares(scored: Sequence[Metric], rankings: Rankings) -> dict[str, float]:
     """Return by label the share of users whose score depends on the order of equal estimates.
 
-    That is where the best and the worst order of a user's ties differ in a metric of lists.
+    That is where the best and the worst order of a user's ties differ in a metric of lists. One
+    that fails for such an order is left out.
 
     >>> lists = Rankings([0, 2], [1.0, 5.0], [1, 1], [1, 2], [2, 2], [2])
     >>> tied_shares(metrics.parse_many("ndcg@2, recall@2"), lists)
@@ -119,11 +141,14 @@ def tied_shares(scored: Sequence[Metric], rankings: Rankings) -> dict[str, float
         return shares
     for neutral in {metric.neutral for metric in listed}:
         alike = [metric for metric in listed if metric.neutral == neutral]
-        best, worst = (
-            metrics.score(alike, resolve_ties(rankings, Value(rule), neutral))
-            for rule in ("best", "worst")
+        orders = (resolve_ties(rankings, Value(rule), neutral) for rule in ("best", "worst"))
+        (best, of_best), (worst, of_worst) = (
+            score_apart(alike, rankings.n_users, order) for order in orders
         )
         for metric in alike:
+            if metric in of_best or metric in of_worst:
+                del shares[str(metric)]
+                continue
             gaps = np.abs(best[metric].per_user - worst[metric].per_user)
             shares[str(metric)] = float((gaps > NO_DIFFERENCE).mean())
     return shares

@@ -26,6 +26,7 @@ from harness.algorithms.base import Algorithm, Estimates, FitOptions
 from harness.algorithms.parameters import Params
 from harness.algorithms.trainset import Codes, ColumnTrainset, Floats
 from harness.errors import AlgorithmError, counted
+from harness.metrics.arrays import locked
 
 LARGE = 4_000_000
 """Pairs that an algorithm without `rows` is asked at a time."""
@@ -76,10 +77,10 @@ class TrainingData:
         users = np.repeat(np.arange(trainset.n_users, dtype=np.int32), np.diff(offsets))
         low, high = trainset.rating_scale
         return cls(
-            _locked(users),
-            _locked(items),
-            _locked(ratings),
-            None if trainset.moments is None else _locked(trainset.moments),
+            locked(users),
+            locked(items),
+            locked(ratings),
+            None if trainset.moments is None else locked(trainset.moments),
             trainset.n_users,
             trainset.n_items,
             (float(low), float(high)),
@@ -147,7 +148,7 @@ class ArrayModel(surprise.AlgoBase):  # type: ignore[misc]
 
     def many(self, users: Codes, items: Codes) -> Floats:
         """Return the checked estimates of pairs, shape (n,); NaN where there is none."""
-        returned = self.inner.estimate(_locked(users), _locked(items))
+        returned = self.inner.estimate(locked(users), locked(items))
         return self._checked(returned, users.shape, (users >= 0) & (items >= 0), "estimate")
 
     def rows(self, users: Codes) -> Floats:
@@ -156,7 +157,7 @@ class ArrayModel(surprise.AlgoBase):  # type: ignore[misc]
         if callable(getattr(self.inner, "rows", None)):
             shape = len(users), n_items
             both = np.broadcast_to((users >= 0)[:, None], shape)
-            return self._checked(self.inner.rows(_locked(users)), shape, both, "rows")
+            return self._checked(self.inner.rows(locked(users)), shape, both, "rows")
         items = np.arange(n_items, dtype=np.int32)
         rows = np.empty((len(users), n_items))
         step = max(1, LARGE // max(n_items, 1))
@@ -255,10 +256,3 @@ def as_model(algorithm: type) -> type:
     declared |= {"model_class": model, "name": algorithm.__name__, "summary": summary}
     type(f"{algorithm.__name__}Entry", (ArrayEntry,), declared)  # registers itself
     return model
-
-
-def _locked(array: npt.NDArray[Any]) -> Any:
-    """Return a view that raises an error where somebody writes into it."""
-    view = array.view()
-    view.flags.writeable = False
-    return view

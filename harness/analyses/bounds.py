@@ -58,7 +58,12 @@ class Bounds(BuiltinAnalysis):
         report: Callable[[str, int, int], object],
     ) -> None:
         """Keep what the table's lists allow."""
-        for bound, values in self.values.items():
+        for bound, of_bound in self.values.items():
+            values = {  # a metric that failed on a fold has none
+                label: value
+                for label, value in of_bound.items()
+                if value.n_cells == len(self.folds)
+            }
             if values:
                 self.results.append(
                     BoundResult(

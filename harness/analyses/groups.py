@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from harness import evaluation, metrics, seeds, statistics
+from harness import evaluation, seeds, statistics
 from harness.analyses.base import BuiltinAnalysis, ScoredCell
 from harness.comparison.inference import infer
 from harness.grouping import KNOWN, UNKNOWN, Groups, GroupSection, divide
 from harness.lazy import pd
 from harness.metrics import Metric, Rankings, Scores
 from harness.metrics.arrays import Floats
+from harness.metrics.scoring import score_apart
 from harness.notes import Note
 from harness.rankings.grouped import offsets_of
-from harness.results.cells import AnyCell
+from harness.results.cells import AnyCell, failed_metrics
 from harness.results.names import RowKey, TableName
 from harness.results.scores import is_mean_of_users, or_none
 from harness.results.statistics import AlgorithmMean, GroupGap, GroupMean, GroupResult, GroupScores
@@ -110,6 +111,8 @@ class TableGroups:
         self.candidates = plan.experiment.candidates[cells[0].candidates]
         sections, splits = list(plan.experiment.groups), list(self.splits.values())
         self.seen: set[tuple[int, int]] = set()
+        self.failed: dict[tuple[str, str], str] = {}
+        """By row and label, why a metric failed on the lists of a group of items."""
         are_known = np.concatenate([
             split.known_users[np.flatnonzero(np.bincount(split.ratings.users[split.test]))]
             for split in splits
@@ -132,7 +135,7 @@ class TableGroups:
 
     def add(self, fold: tuple[int, int], record: CellRecord, users: pd.DataFrame) -> None:
         """Take a finished cell of a seed and fold, and the scores of its users in its order."""
-        codes, lists = record.users, record.rankings
+        codes, lists, reasons = record.users, record.rankings, dict[str, str]()
         is_first, number = fold not in self.seen, self.folds[fold]
         self.seen.add(fold)
         for division in self.divisions:
@@ -147,10 +150,12 @@ class TableGroups:
             judged = self._judged(self.splits[fold], record)
             for mask, (inside, outside, random) in zip(masks, division.frames, strict=True):
                 inside_group, rest = (item_lists(lists, part, judged) for part in (mask, ~mask))
-                inside.append(users.assign(**item_scores(scored, inside_group)))
-                outside.append(users.assign(**item_scores(scored, rest)))
+                inside.append(users.assign(**item_scores(scored, inside_group, reasons)))
+                outside.append(users.assign(**item_scores(scored, rest, reasons)))
                 if is_first:
                     random.append(users.assign(**item_scores(scored, inside_group, at_random=True)))
+            for label, reason in reasons.items():
+                self.failed[users["row"].iloc[0], label] = reason
 
     def _judged(self, split: Split, record: CellRecord) -> Judged:
         """Return the test ratings that count in the ideal of the users with a list."""
@@ -168,16 +173,27 @@ class TableGroups:
 
     def results(self, cells: Sequence[AnyCell]) -> Iterator[GroupScores]:
         """Yield the scores in each group, by metric, with intervals, letters and gaps."""
+        in_lists = failed_metrics(cells)
+        self.failed = {key: self.failed[key] for key in self.failed if key not in in_lists}
         for division in self.divisions:
             if any(inside for inside, *_ in division.frames):  # a cell finished
                 yield from self._scores(division, cells)
 
     def _scores(self, division: _Division, cells: Sequence[AnyCell]) -> Iterator[GroupScores]:
-        labels = [str(metric) for metric in division.metrics]
         rows = {cell.row: cell.algorithm for cell in cells}
+        failed = failed_metrics(cells).keys() | ({} if division.of_users else self.failed).keys()
+        labels = [
+            str(metric)
+            for metric in division.metrics
+            if not all((row, str(metric)) in failed for row in rows)
+        ]
         inside, outside, random = (
-            [pd.concat(frames[part]) for frames in division.frames] for part in range(3)
+            [pd.concat(frames[part], ignore_index=True) for frames in division.frames]
+            for part in range(3)
         )
+        for row, label in failed:
+            for frame in (*inside, *outside) if label in labels else ():
+                frame.loc[frame["row"] == row, label] = np.nan
         compared = [self._compared(frame, labels, cells) for frame in inside]
         users = pd.concat([inside[0]["user"], outside[0]["user"]]).unique()
         for label in labels:
@@ -298,6 +314,9 @@ class TableGroups:
                 lacking.setdefault(out, []).append(division.section.title)
         for labels, titles in lacking.items():
             yield Note("groups-without-metrics", {"groups": titles, "metrics": labels}, where)
+        reasons = {label: reason for (_, label), reason in self.failed.items()}
+        for label, reason in reasons.items():
+            yield Note("metric-failed-in-groups", {"metric": label, "reason": reason}, where)
         for metric in {metric.title: metric for metric in results}.values():
             sizes = {group.group: group.n_members for group in metric.groups}
             n_unknown = sizes.get(UNKNOWN, 0)
@@ -336,16 +355,26 @@ def item_lists(lists: Rankings, mask: NDArray[np.bool_], test: Judged) -> Rankin
 
 
 def item_scores(
-    scored: Sequence[Metric], lists: Rankings, *, at_random: bool = False
+    scored: Sequence[Metric],
+    lists: Rankings,
+    reasons: dict[str, str] | None = None,
+    *,
+    at_random: bool = False,
 ) -> dict[str, Floats]:
-    """Score the lists of a group of items, or a random order; NaN without an item in the group."""
+    """Score the lists of a group of items, or a random order; NaN without an item in the group.
+
+    A metric that fails has NaN for all users; `reasons` get why, by its label.
+    """
     scores = {}
     for metric in scored:
         rule = metric.having(undefined=None) if "undefined" in metric.params else metric
         if at_random:
             values = _random([rule], lists)[str(rule)]
         else:
-            values = metrics.score([rule], lists)[rule].per_user
+            of_rule, failed = score_apart([rule], lists.n_users, lists)
+            values = of_rule[rule].per_user
+            if reasons is not None:
+                reasons |= {str(metric): reason for reason in failed.values()}
         scores[str(metric)] = np.where(np.diff(lists.pool_offsets) > 0, values, np.nan)
     return scores
 

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from harness.results.record import RunInfo
 
 
+FAILED_PARTS = ("metric-failed", "metric-failed-in-groups", "analysis-failed")
+"""Codes of notes on what a run was asked for and does not have, beside cells."""
+
+
 @command("run quickstart", "run my.yaml --set split.test_size=0.1 --workers 4")
 @options.configs
 @options.overrides
@@ -78,7 +82,7 @@ def run(configs: tuple[str, ...], overrides: tuple[str, ...], quiet: bool, **set
             )
         for sentence in missing(result.info):
             say(plain(sentence))
-        failed += len(result.failed)
+            failed += 1
     return 1 if failed else 0
 
 
@@ -93,3 +97,8 @@ def missing(info: RunInfo) -> Iterator[str]:
         where = "; ".join(", ".join(names) for names in tables) if len(info.tables) > 1 else ""
         of = f" of {where}" if where else ""
         yield f"missing: {counted(len(cells), 'cell')}{of} ({listed([*rows], 4)}): {reason}"
+    failed = [note for note in info.notes if note.code in FAILED_PARTS]
+    for part, title in (("metric", "values of"), ("analysis", "the analysis")):
+        names = dict.fromkeys(note.values[part] for note in failed if part in note.values)
+        if names:
+            yield f"missing: {title} {listed([*names], 4)}; the notes say why (harness notes)"

@@ -17,7 +17,7 @@ from harness.kernels import n_threads
 from harness.lazy import pd
 from harness.metrics import Metric
 from harness.notes import Note
-from harness.results.cells import AnyCell
+from harness.results.cells import AnyCell, failed_metrics
 from harness.results.names import TableName, grouped
 from harness.results.record import SplitInfo
 from harness.results.scores import is_mean_of_users, plain_rows
@@ -228,6 +228,7 @@ class _TableComparison:
         self.titles = {row: of_row[0].algorithm for row, of_row in self.rows.items()}
         failed = {cell.row for cell in cells if cell.error}
         self.complete = [row for row in self.rows if row not in failed]
+        self.failed_metrics = failed_metrics(cells)
         self._designs: dict[tuple[str, ...], Design] = {}
 
     def _note(self, code: str, values: dict[str, object]) -> Note:
@@ -255,14 +256,17 @@ class _TableComparison:
         settings, label, table = self.settings, str(metric), self.name.table
         notes: list[Note] = []
         means = scores.means(label, list(scores.rows))
+        complete = [row for row in self.complete if (row, label) not in self.failed_metrics]
+        if len(complete) < 2 <= len(self.complete):  # a note says that the metric failed
+            return None, []
         is_scored: NDArray[np.bool_] = np.any(~np.isnan(means), axis=0)
-        means = means[scores.rows.get_indexer(pd.Index(self.complete))]
+        means = means[scores.rows.get_indexer(pd.Index(complete))]
         means = means if is_scored.all() else means[:, is_scored]
         chosen = _comparable(~np.isnan(means.T))
-        rows = [self.complete[place] for place in chosen]
+        rows = [complete[place] for place in chosen]
         if len(rows) < 2:
             return None, [self._note("none-compared", {"metric": label})]
-        if left_out := [self.titles[row] for row in self.complete if row not in rows]:
+        if left_out := [self.titles[row] for row in complete if row not in rows]:
             notes.append(self._note("not-compared", {"metric": label, "algorithms": left_out}))
         titles, design = [self.titles[row] for row in rows], self._design(rows)
         claim, test = settings.about(len(design.units))

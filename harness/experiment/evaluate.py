@@ -6,7 +6,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import numpy as np
@@ -16,13 +16,14 @@ from harness import evaluation, plugins
 from harness.algorithms import registry
 from harness.analyses.base import Analysis, BuiltinAnalysis, ScoredCell
 from harness.datasets import Ratings
-from harness.errors import PluginError, reason_of
+from harness.errors import HarnessError, PluginError, reason_of
 from harness.execution.events import Stage
 from harness.execution.pool import Pool
 from harness.experiment.cell import compile_scoring
 from harness.experiment.plan import Cell, Plan
 from harness.lazy import pd
 from harness.metrics import Exposure, Scores
+from harness.metrics.arrays import locked
 from harness.notes import Note
 from harness.results.cells import CellName, CellResult, FailedCell, Score
 from harness.results.display import ROW
@@ -89,11 +90,14 @@ def evaluate(
                 scores, result = scored(plan, split, name, record, prefers)
                 result.found = cell.key not in pool.computed
                 results[position] = result
-                row.add(record.users, scores)
+                row.add(record.users, scores, result.metric_errors)
                 frames[position] = users_of(name, ratings, record, scores)
                 candidates = sections[cell.candidates]
                 finished = ScoredCell(name, split, candidates, record, frames[position])
                 analyses.add(finished, scores)
+            for position, _, _ in of_row if row.failed else ():
+                if position in frames:
+                    frames[position][[*row.failed]] = np.nan
             evaluated.rows.append(row.result(name))
 
         def report(stage: str, done: int, total: int, of: str = ", ".join(name.names)) -> None:
@@ -110,16 +114,17 @@ def evaluate(
 
 
 class Analyses:
-    """The analyses that a config asks for; one of somebody else's that fails stops only itself."""
+    """The analyses that a config asks for; one that fails stops only itself."""
 
     def __init__(self, plan: Plan) -> None:
-        self.builtin: list[BuiltinAnalysis] = []
+        self.builtin: dict[str, BuiltinAnalysis] = {}
         self.others: dict[str, Analysis] = {}
         self.failed: dict[str, str] = {}
         for name in plan.analyses:
             kind = plugins.find("analyses", name).load()
             if isinstance(kind, type) and issubclass(kind, BuiltinAnalysis):
-                self.builtin.append(kind(plan))
+                with self._alone(name):
+                    self.builtin[name] = kind(plan)
                 continue
             with self._alone(name):
                 if not (isinstance(kind, type) and issubclass(kind, Analysis)):
@@ -128,16 +133,19 @@ class Analyses:
 
     def start_table(self, cells: Sequence[Cell]) -> None:
         """Begin a table."""
-        for analysis in self.builtin:
-            analysis.start_table(cells)
+        for name, analysis in [*self.builtin.items()]:
+            with self._alone(name):
+                analysis.start_table(cells)
 
     def add(self, cell: ScoredCell, scores: Mapping[str, Scores]) -> None:
         """Hand a finished cell to each."""
-        for analysis in self.builtin:
-            analysis.add(cell, scores)
+        for name, analysis in [*self.builtin.items()]:
+            with self._alone(name):
+                analysis.add(cell, scores)
         for name, other in [*self.others.items()]:
             with self._alone(name):
-                other.add(cell, scores)
+                unshared = replace(cell, record=locked(cell.record), users=cell.users.copy())
+                other.add(unshared, {label: locked(value) for label, value in scores.items()})
 
     def end_table(
         self,
@@ -147,15 +155,18 @@ class Analyses:
         report: Callable[[str, int, int], object],
     ) -> None:
         """End a table."""
-        for analysis in self.builtin:
-            analysis.end_table(name, cells, tables, report)
+        for of, analysis in [*self.builtin.items()]:
+            with self._alone(of):
+                analysis.end_table(name, cells, tables, report)
 
     def end(self, evaluated: Evaluation) -> None:
         """Put the results of all into an evaluation."""
         evaluated.parts = {"undistinguished": {}}
-        for analysis in self.builtin:
-            evaluated.parts |= analysis.parts()
-            evaluated.notes += analysis.notes()
+        for name, analysis in [*self.builtin.items()]:
+            with self._alone(name):
+                parts, notes = analysis.parts(), analysis.notes()
+                evaluated.parts |= parts
+                evaluated.notes += notes
         for name, other in [*self.others.items()]:
             with self._alone(name):
                 table, notes = other.result(), other.notes()
@@ -172,14 +183,20 @@ class Analyses:
 
     @contextmanager
     def _alone(self, name: str) -> Iterator[None]:
-        """Drop an analysis that fails, and keep the reason."""
+        """Drop an analysis that fails, and keep the reason.
+
+        What this package's own say themselves, as of a full disk, is an error of the run.
+        """
         try:
             yield
-        except Exception as error:
+        except (Exception, SystemExit) as error:
+            plugin = plugins.find("analyses", name)
+            if plugin.is_builtin and isinstance(error, HarnessError):
+                raise
+            self.builtin.pop(name, None)
             self.others.pop(name, None)
             kind = "" if isinstance(error, PluginError) else f"{type(error).__name__}: "
-            origin = plugins.find("analyses", name).origin
-            self.failed[name] = f"{kind}{reason_of(error)} ({origin})"
+            self.failed[name] = f"{kind}{reason_of(error)} ({plugin.origin})"
 
 
 def users_of(
@@ -196,16 +213,22 @@ def users_of(
 def scored(
     plan: Plan, split: Split, name: CellName, record: CellRecord, prefers: bool
 ) -> tuple[dict[str, Scores], CellResult]:
-    """Return the scores of a finished cell, those of ratings blank if it `prefers`; and facts."""
+    """Return the scores of a finished cell, those of ratings blank if it `prefers`; and facts.
+
+    Those of a metric that fails are blank too, and the facts say why.
+    """
     wanted = plan.metrics
     compile_scoring(wanted, plan.depth)
     begun = time.perf_counter()
     exposure = None
     if any(each.needs_items for each in wanted):
         exposure = _exposure(split, record, split.ratings.genres if plan.of_genres else None)
-    scores = evaluation.evaluate(wanted, record.rankings, record.pairs, exposure)
+    evidence = record.rankings, record.pairs, exposure
+    scores, errors = evaluation.evaluate_apart(wanted, *evidence)
     blank = Scores(np.full(len(record.users), np.nan), np.nan, 0)
-    scores |= {str(each): blank for each in wanted if prefers and each.needs_ratings}
+    for label in [str(metric) for metric in wanted if prefers and metric.needs_ratings]:
+        scores[label] = blank
+        errors.pop(label, None)
     seconds = time.perf_counter() - begun
     result = CellResult(
         **name.model_dump(exclude_unset=True),
@@ -216,8 +239,12 @@ def scored(
             label: Score(mean=or_none(each.mean), n_undefined=int(each.n_undefined))
             for label, each in scores.items()
         },
-        tied=evaluation.tied_shares(wanted, record.rankings),
+        tied=evaluation.tied_shares(
+            [metric for metric in wanted if str(metric) not in errors], record.rankings
+        ),
     )
+    if errors:
+        result.metric_errors = errors
     return scores, result
 
 

@@ -33,7 +33,7 @@ from harness.results.cells import OUTSIDE, AnyCell, CellFacts, CellName, CellRes
 from harness.results.history import RUN_FILE
 from harness.results.reading import read_run
 from harness.results.runs import Run
-from harness.results.scores import RowScores
+from harness.results.scores import RowScores, notes_on_failed_metrics
 from harness.results.statistics import RowResult
 from harness.results.store import CellRecord, key_of, short_key
 from harness.splits import Split
@@ -137,11 +137,14 @@ def against(run: Run, files: Sequence[Path], label: str) -> Run:
                 refused.append(str(error))
                 continue
             cells += [cell for cell, _ in scored_cells]
+            for _, frame in scored_cells if row.failed else ():
+                frame[[*row.failed]] = np.nan
             frames += [frame for _, frame in scored_cells]
             rows.append(row.result(cells[-1]))
     if not rows:
         raise ResultsError(refused[0])
     counts = [Note(note.code, {**note.values, "n": n}, label) for note, n in notes.items()]
+    counts += [note.at(label) for note in notes_on_failed_metrics(cells)]
     lines = by_weight([*counts, *(Note("not-shown", {"reason": reason}) for reason in refused)])
     update = {"name": label, "cells": cells, "rows": rows, "notes": lines, "statistics": []}
     update |= {"bounds": [], "conventions": [], "ties": [], "groups": []}
@@ -277,7 +280,7 @@ class _File:
         scores, result = scored(plan, self.split, name, record, no_errors)
         # Nobody has measured the other program here; the table leaves these cells empty.
         result.fit_seconds = result.score_seconds = result.peak_mb = math.nan
-        row.add(record.users, scores)
+        row.add(record.users, scores, result.metric_errors)
         return result, users_of(name, ratings, record, scores)
 
     def _catalogue(self, plan: Plan, section: Catalogue, selected: Candidates) -> Rankings:

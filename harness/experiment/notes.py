@@ -20,7 +20,7 @@ from harness.experiment.plan import Plan
 from harness.experiment.tuning import cut_grids
 from harness.notes import Note, by_weight
 from harness.results.cells import CellResult, measured
-from harness.results.scores import notes_on_undefined
+from harness.results.scores import notes_on_failed_metrics, notes_on_undefined
 from harness.results.statistics import MetricComparison, RowResult
 
 TIED_SHARE = 0.05
@@ -38,6 +38,7 @@ def notes(plan: Plan, results: Evaluation, compared: Sequence[MetricComparison])
             *(note for cell in cells for note in cell.notes),
             *_notes_on_dropped_users(cells),
             *_notes_on_unknown_users(plan, cells),
+            *notes_on_failed_metrics(cells),
             *_notes_on_counts(results.rows, cells),
             *_notes_on_trials(cells),
             *results.notes,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, fields
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -15,6 +17,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Ranks = NDArray[np.int32]
 Bools = NDArray[np.bool_]
+Evidence = TypeVar("Evidence")
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -321,3 +324,25 @@ def _store(owner: object, kind: DTypeLike, **arrays: ArrayLike | None) -> None:
     for name, value in arrays.items():
         array = None if value is None else as_array(name, value, kind, MetricError)
         object.__setattr__(owner, name, array)
+
+
+def locked(evidence: Evidence) -> Evidence:
+    """Return an array, or an object of arrays, as views that code of somebody else's cannot change.
+
+    >>> lists = locked(Rankings([0, 1], [3.0], [1], [1], [1], [5]))
+    >>> lists.n_ranked[0] = 9
+    Traceback (most recent call last):
+    ValueError: assignment destination is read-only
+    """
+    if isinstance(evidence, np.ndarray):
+        view = evidence.view()
+        view.flags.writeable = False
+        return cast("Evidence", view)
+    if isinstance(evidence, tuple):
+        return cast("Evidence", tuple(map(locked, evidence)))
+    if type(evidence).__module__.partition(".")[0] != __name__.partition(".")[0]:
+        return evidence
+    views: Any = copy(evidence)
+    for name, value in vars(evidence).items():
+        object.__setattr__(views, name, locked(value))
+    return cast("Evidence", views)

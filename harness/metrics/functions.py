@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from harness.errors import MetricError, counted, reason_of
-from harness.metrics.arrays import Exposure, Floats, Ints, Pairs, Rankings, Ranks
+from harness.metrics.arrays import Exposure, Floats, Ints, Pairs, Rankings, Ranks, locked
 from harness.metrics.definition import Definition
 from harness.metrics.parameters import (
     ANY,
@@ -242,7 +242,7 @@ def _of_lists(
     def compute(
         rankings: Rankings, ks: Ints, params: Params, exposure: Exposure | None = None
     ) -> Floats:
-        lists, arguments = Lists(rankings, exposure), convert(params)
+        lists, arguments = Lists(locked(rankings), locked(exposure)), convert(params)
         columns = [
             _checked(function, lists.n_users, limits, lists, int(k), **arguments) for k in ks
         ]
@@ -255,7 +255,7 @@ def _of_pairs(
     function: Function, convert: Callable[[Params], dict[str, object]], limits: tuple[float, float]
 ) -> Any:
     def compute(pairs: Pairs, params: Params) -> tuple[Floats, float]:
-        scores = _checked(function, pairs.n_users, limits, pairs, **convert(params))
+        scores = _checked(function, pairs.n_users, limits, locked(pairs), **convert(params))
         defined = scores[~np.isnan(scores)]
         return scores, float(defined.mean()) if len(defined) else math.nan
 
@@ -273,9 +273,9 @@ def _checked(
     name = f"{function.__module__}.{function.__name__}"
     try:
         returned = function(*positional, **arguments)
-    except MetricError:
+    except (MetricError, MemoryError):
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         frames = traceback.extract_tb(error.__traceback__)
         place = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}"
         said = f"{type(error).__name__}: {reason_of(error)}"

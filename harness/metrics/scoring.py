@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 
+import numpy as np
 from numpy.typing import ArrayLike
 
+from harness import plugins
 from harness.arguments import checked
-from harness.errors import MetricError
+from harness.errors import MetricError, PluginError, reason_of
 from harness.metrics.arrays import Exposure, Pairs, Rankings, Scores
 from harness.metrics.definition import Chosen
 from harness.metrics.labels import Metric, definition
@@ -54,6 +57,50 @@ def score(
         scores = definition(name).scores(chosen, ranks, rankings, pairs, exposure)
         computed |= zip(group, scores, strict=True)
     return {metric: scores for metric, scores in computed.items() if scores is not None}
+
+
+def score_apart(
+    metrics: Iterable[Metric],
+    n_users: int,
+    rankings: Rankings | None = None,
+    pairs: Pairs | None = None,
+    exposure: Exposure | None = None,
+) -> tuple[dict[Metric, Scores], dict[Metric, str]]:
+    """Compute metrics of which one that fails leaves the others, whatever it raises.
+
+    Returns
+    -------
+    scores : dict of Metric to Scores
+        In the given order; NaN for all of the `n_users` where a metric fails.
+    reasons : dict of Metric to str
+        Why metrics failed.
+    """
+    metrics = list(dict.fromkeys(metrics))
+    scores, reasons = dict[Metric, Scores](), dict[Metric, str]()
+    with suppress(Exception, SystemExit):  # a function of somebody else's can call sys.exit
+        return score(metrics, rankings, pairs, exposure), reasons
+    for metric in metrics:
+        try:
+            scores |= score([metric], rankings, pairs, exposure)
+        except (Exception, SystemExit) as error:
+            scores[metric] = Scores(np.full(n_users, np.nan), np.nan, 0)
+            reasons[metric] = _reason(metric, error)
+    return scores, reasons
+
+
+def _reason(metric: Metric, error: BaseException) -> str:
+    """Return why a metric failed, with the package that it is of."""
+    if isinstance(error, MemoryError):
+        said = "out of memory; use a smaller data set or fewer users"
+    elif isinstance(error, MetricError):
+        said = error.reason
+    else:
+        said = f"{type(error).__name__}: {reason_of(error)}"
+    try:
+        plugin = plugins.find("metrics", metric.name)
+    except PluginError:
+        return said
+    return said if plugin.is_builtin or not plugin.version else f"{said} ({plugin.origin})"
 
 
 @checked(MetricError)

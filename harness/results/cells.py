@@ -104,6 +104,8 @@ class CellResult(CellFacts, CellName):
     tied: dict[str, Share] = Field(validation_alias=AliasChoices("tied", "tied_at_cut"))
     """By metric of lists, the share of users whose score depends on the order of ties; under its
     former name, of those with a tie across the cut-off rank."""
+    metric_errors: dict[str, Word] = {}
+    """By metric that failed, why; only where some did."""
 
 
 class FailedCell(CellName):
@@ -121,6 +123,16 @@ AnyCell = Annotated[
     Annotated[FailedCell, Tag("failed")] | Annotated[CellResult, Tag("finished")],
     Discriminator(_kind),
 ]
+
+
+def failed_metrics(cells: Iterable[AnyCell]) -> dict[tuple[str, str], str]:
+    """Return by row and label why a metric failed in a cell of the row."""
+    return {
+        (cell.row, label): reason
+        for cell in cells
+        if isinstance(cell, CellResult)
+        for label, reason in cell.metric_errors.items()
+    }
 
 
 def measured(cells: Iterable[AnyCell]) -> list[str]:

@@ -15,6 +15,7 @@ from harness.errors import MetricError, ResultsError, suggestion
 from harness.lazy import pd
 from harness.metrics import Metric, Scores
 from harness.notes import Note
+from harness.results.cells import CellResult
 from harness.results.names import RowName
 from harness.results.statistics import RowResult
 
@@ -65,6 +66,11 @@ class RowValue:
         return float(averages.mean())
 
     @property
+    def n_cells(self) -> int:
+        """How many cells were added."""
+        return len(self._means)
+
+    @property
     def n_users(self) -> int:
         """How many users the mean is over; 0 for a metric that is no mean of users' scores."""
         cells = zip(self._users, self._scores[1:], strict=True)
@@ -82,17 +88,31 @@ class RowScores:
     def __init__(self, wanted: Iterable[Metric]) -> None:
         self._collected = {str(metric): RowValue(metric) for metric in wanted}
         self._users: list[NDArray[np.int32]] = []
+        self.failed: set[str] = set()
+        """Labels of metrics that failed in a cell: values of the others would be of some folds."""
 
-    def add(self, users: NDArray[np.int32], scores: Mapping[str, Scores]) -> None:
-        """Add the scores of a cell by label, and the codes of its users in their data set."""
+    def add(
+        self,
+        users: NDArray[np.int32],
+        scores: Mapping[str, Scores],
+        failed: Iterable[str] = (),
+    ) -> None:
+        """Add the scores of a cell by label, and the codes of its users in their data set.
+
+        `failed` are the labels of metrics that have none, as they raised an error.
+        """
         self._users.append(users)
+        self.failed.update(failed)
         for label, value in self._collected.items():
             value.add(users, scores[label])
 
     @property
     def values(self) -> dict[str, float | None]:
-        """The value of each metric by label."""
-        return {label: value.value for label, value in self._collected.items()}
+        """The value of each metric by label; None for one that failed in a cell."""
+        return {
+            label: None if label in self.failed else value.value
+            for label, value in self._collected.items()
+        }
 
     @property
     def n_users(self) -> int:
@@ -106,7 +126,7 @@ class RowScores:
         lacking = {
             label: n_users - value.n_users
             for label, value in self._collected.items()
-            if is_mean_of_users(value.metric)
+            if is_mean_of_users(value.metric) and label not in self.failed
         }
         return {label: number for label, number in lacking.items() if number}
 
@@ -133,6 +153,19 @@ def notes_on_undefined(rows: Iterable[tuple[int | None, Mapping[str, int]]]) -> 
         n_defined, n_all = min(of_rows)
         code = "users-undefined-in-rows" if len(of_rows) > 1 else "users-undefined"
         yield Note(code, {"metric": label, "n": n_defined, "n_all": n_all})
+
+
+def notes_on_failed_metrics(cells: Sequence[CellResult]) -> Iterator[Note]:
+    """Yield which metrics failed, for which rows of a table, and the first reason."""
+    tables = {cell.table for cell in cells}
+    failed: dict[tuple[str, str], tuple[str, str, dict[str, None]]] = {}
+    for cell in cells:
+        for label, reason in cell.metric_errors.items():
+            where = cell.place(tables)
+            failed.setdefault((cell.table, label), (where, reason, {}))[2][cell.algorithm] = None
+    for (table, label), (where, reason, algorithms) in failed.items():
+        values = {"metric": label, "algorithms": [*algorithms], "reason": reason}
+        yield Note("metric-failed", values, where, table)
 
 
 def n_distinct(codes: Sequence[NDArray[np.int32]]) -> int:
