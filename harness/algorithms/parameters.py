@@ -5,12 +5,13 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
+from harness.algorithms.several_values import as_search_or_rows
 from harness.errors import suggestion
 from harness.quantities import Range, SearchSpace
 
@@ -90,26 +91,29 @@ def with_params(params: Params, setting: Params) -> dict[str, Any]:
     return merged
 
 
-def _for_several(path: tuple[str, ...], value: object) -> str:
-    """Return what to do where a list stands in place of one value: each could be tried."""
-    if not isinstance(value, list) or not value:
-        return ""
-    return f"; to try several, write `search: {{{'.'.join(path)}: {value}}}`, or a row for each"
-
-
 def check_params(kind: type, params: Params, *, has_name: bool) -> Iterator[Fault]:
     """Yield parameters that would fail in the constructor or, of a class with a name, in a run.
 
     Of a class of your own, whose values only its author knows, names alone are checked.
     """
     allowed, _ = accepted(kind)
+    fault = partial(_fault, kind, method=_method(params), has_name=has_name)
+    messages: dict[tuple[str, ...], str] = {}
+    lists: dict[tuple[str, ...], list[object]] = {}
     for name, value in params.items():
         options: dict[tuple[str, ...], object] = {(name,): value}
         if isinstance(value, dict) and name in OPTIONS and name in allowed:
             options = {(name, option): inner for option, inner in value.items()}
         for path, inner in options.items():
-            if message := _fault(kind, path, inner, _method(params), has_name=has_name):
-                yield path, message + _for_several(path, inner)
+            if message := fault(path, inner):
+                messages[path] = message
+                if isinstance(inner, list) and inner and not any(fault(path, v) for v in inner):
+                    lists[path] = inner
+    for path, message in messages.items():
+        if path in lists:
+            yaml = as_search_or_rows(kind.__name__, params, lists)
+            message += f"; to try several, write under `algorithms`:\n{yaml}"
+        yield path, message
     for name, default in allowed.items():
         if default is inspect.Parameter.empty and name not in params:
             yield (), f"{kind.__name__} needs the parameter {name!r}; add it under `params`"

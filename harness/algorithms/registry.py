@@ -137,7 +137,9 @@ def _meant(name: str, choices: Collection[str]) -> str:
     if dot and all(part.isidentifier() for part in (*module.split("."), kind)):
         return f"for a class of your own, write `{module}:{kind}`"
     family = [choice for choice in choices if folded(choice).startswith(folded(name))]
-    if len(family) > 1 and folded(name):
+    if len(family) == 1 and folded(name):
+        return f"did you mean {family[0]!r}?"
+    if family and folded(name):
         return f"did you mean one of {', '.join(family)}?"
     return plugins.absent("algorithms", name, choices)
 

@@ -70,6 +70,9 @@ class Choice(_Choice):
 configs = click.argument(
     "configs", nargs=-1, required=True, metavar="CONFIG...", shell_complete=words.configs
 )
+some_configs = click.argument(
+    "configs", nargs=-1, metavar="[CONFIG]...", shell_complete=words.configs
+)
 runs = click.argument("runs", nargs=-1, required=True, metavar="RUN...", shell_complete=words.runs)
 results = click.option(
     "--results",
@@ -159,22 +162,24 @@ def opened(runs: tuple[str, ...], results: Path) -> list[Run]:
     try:
         return [open_run(name, results) for name in runs]
     except ResultsError:
-        if all(_is_algorithm(name) for name in runs):
-            new = f"harness new my.yaml --algorithms {','.join(runs)}"
+        if all(map(_algorithm_of, runs)):
+            meant = ",".join(dict.fromkeys(map(_algorithm_of, runs)))
             raise ResultsError(
-                f"{', '.join(runs)}: no runs but algorithms; they are rows of one run: `{new}`, "
-                "`harness run my.yaml`"
+                f"{', '.join(runs)}: no runs but algorithms; they are rows of one run: "
+                f"`harness run --dataset ratings.csv --algorithms {meant}`"
             ) from None
         raise
 
 
-def _is_algorithm(name: str) -> bool:
-    """Return whether a word names an algorithm, or begins the names of several."""
+def _algorithm_of(name: str) -> str:
+    """Return the algorithm that a word names, or the first whose name it begins; else nothing."""
     from harness import plugins
     from harness.sections import folded
 
     word = folded(name)
-    return bool(word) and any(folded(name).startswith(word) for name in plugins.names("algorithms"))
+    names = {folded(name): name for name in plugins.names("algorithms") if word}
+    family = (name for key, name in names.items() if key.startswith(word))
+    return names.get(word) or next(family, "")
 
 
 def store() -> CellStore:

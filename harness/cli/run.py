@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
 
 import harness
-from harness.cli import options
+from harness.cli import answers, options
 from harness.cli.command import command
 from harness.cli.screen import plain, say, show_run
 from harness.errors import ConfigError, Fault, counted, joined, listed
@@ -22,8 +23,13 @@ FAILED_PARTS = ("metric-failed", "metric-failed-in-groups", "analysis-failed")
 """Codes of notes on what a run was asked for and does not have, beside cells."""
 
 
-@command("run quickstart", "run my.yaml --set split.test_size=0.1 --workers 4")
-@options.configs
+@command(
+    "run quickstart",
+    "run --dataset ratings.csv --algorithms SVD,KNNBasic --metrics ndcg@10,rmse",
+)
+@options.some_configs
+@answers.options
+@answers.columns("--data-columns")
 @options.overrides
 @options.results
 @click.option(
@@ -49,12 +55,34 @@ FAILED_PARTS = ("metric-failed", "metric-failed-in-groups", "analysis-failed")
 def run(configs: tuple[str, ...], overrides: tuple[str, ...], quiet: bool, **settings: Any) -> int:
     """Run experiments and print their tables.
 
+    CONFIG is a YAML file, a config of the package (`harness list configs`), or the folder of a run.
+    Without one, --dataset, --algorithms and --metrics name what to run; the config that they mean
+    is written beside the results, to be edited and run again.
+
     Finished cells are kept: a second run computes only what is missing.
     """
     from harness import kernels
     from harness.cli.progress import display
     from harness.config.load import load
 
+    stated = {key: settings.pop(key) for key in (*answers.KEYS, "data_columns")}
+    written = None
+    if stated_keys := options.in_the_call(*stated):
+        if configs:
+            key = stated_keys[0].replace("_", "-")
+            raise click.UsageError(
+                f"--{key}: is for a run without a config; leave out {configs[0]}, or change it: "
+                f"--set {key}=..."
+            )
+        from harness.cli.from_options import write_config
+
+        written = write_config(stated, overrides, settings["results"], shows_rows=not quiet)
+        configs, overrides = (str(written),), ()
+    elif not configs:
+        from harness.cli.from_options import show_choices
+
+        show_choices()
+        return 2
     # Every config is checked before the first is run.
     names: dict[str, str] = {}
     for config in configs:
@@ -74,6 +102,9 @@ def run(configs: tuple[str, ...], overrides: tuple[str, ...], quiet: bool, **set
             result = harness.run(config, overrides=overrides, watch=watch, **settings)
         show_run(result)
         say(f"\nwritten to {plain(result.folder)}")
+        if written is not None:
+            call = f"harness run {shlex.quote(str(written))}"
+            say(f"its config: {plain(written)}; edit it, then `{plain(call)}`")
         if result.earlier is not None:
             say(
                 f"note: {plain(result.folder)} held another run ({joined(result.changed)}); it is "

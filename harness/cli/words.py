@@ -33,6 +33,13 @@ def runs(
     return _or_files([run.name for run in find_runs(folder)], incomplete)
 
 
+def datasets(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Return the names of data sets; elsewhere the shell looks for files."""
+    return _or_files(sorted(plugins.names("datasets")), incomplete)
+
+
 def configs_and_runs(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:

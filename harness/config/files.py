@@ -26,8 +26,13 @@ RENAMED = {"floors": "baselines"}
 def refuse_ratings(path: Path) -> None:
     """Refuse a file of ratings, by its name, where a config is meant."""
     if is_ratings_file(path.name) and path.suffix not in (".txt", ".json"):  # perhaps configs
+        run = f"harness run --dataset {path}"
         new = f"harness new {path.with_suffix('.yaml')} --dataset {path}"
-        raise refusal(str(path), f"a file of ratings; write a config for it with `{new}`")
+        raise refusal(
+            str(path),
+            f"a file of ratings; run algorithms on it with `{run}`, or write a config "
+            f"for it with `{new}`",
+        )
 
 
 def bundled() -> dict[str, Path]:

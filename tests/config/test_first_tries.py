@@ -3,6 +3,8 @@
 import pytest
 
 import harness
+from harness.config.document import parse
+from harness.config.load import load
 from harness.errors import ConfigError
 from harness.report.methods import checklist
 
@@ -12,9 +14,10 @@ TRIED = [
     ({"algorithms": [{"name": "KNNBasic", "params": {"k": [5, 10]}}]}, "search: {k: [5, 10]}"),
     (
         {"algorithms": [{"name": "SVD", "params": {"lr_all": [0.1, 0.2]}}]},
-        "or a row for each",
+        "- {name: SVD, label: SVD lr_all=0.1, params: {lr_all: 0.1}}",
     ),
     ({"algorithms": ["mine.MyALS"]}, "for a class of your own, write `mine:MyALS`"),
+    ({"algorithms": ["Pop"]}, "did you mean 'Popularity'?"),
     ({"algorithms": ["KNN"]}, "did you mean one of KNNBasic, KNNWithMeans"),
     (
         {"algorithms": ["SVD"], "split": {"kind": "predefined", "folds": FOLDS}},
@@ -36,6 +39,7 @@ def test_algorithms_in_place_of_runs_are_said_to_be(cli, tmp_path, monkeypatch):
         code, _, err = cli("compare", *names)
         assert code == 2
         assert f"{', '.join(names)}: no runs but algorithms" in " ".join(err.split())
+    assert "--algorithms SVD,KNNBasic" in cli("compare", "SVD", "KNN")[2]
     assert "no run of this name" in cli("compare", "SVD", "mine")[2]
 
 
@@ -63,3 +67,39 @@ def test_of_rows_with_a_search_nothing_is_said():
     data = {"synthetic": {"n_users": 40, "n_items": 30, "n_ratings": 500}}
     run = harness.run(START | {"dataset": data, "algorithms": rows}, results=None)
     assert not any("settings of it" in str(note) for note in run.info.notes)
+
+
+LISTS = [
+    {"name": "KNNBasic", "params": {"k": [5, 10]}},
+    {"name": "KNNBasic", "params": {"k": [5, 10], "min_k": 2}},
+    {"name": "KNNBaseline", "params": {"sim_options": {"name": ["msd", "cosine"]}, "k": 4}},
+    {"name": "SVD", "params": {"n_factors": [5, 9], "lr_all": [0.1, 0.2], "biased": False}},
+    {"name": "NMF", "params": {"n_factors": [5]}},
+]
+
+
+@pytest.mark.parametrize("row", LISTS, ids=str)
+def test_what_a_message_says_to_paste_is_accepted(row):
+    with pytest.raises(ConfigError) as caught:
+        load(START | {"algorithms": [row]})
+    first, *more = caught.value.faults
+    search, *rows = [text for text in first.message.splitlines() if text.startswith("- ")]
+    searched = parse(f"algorithms:\n{search}").data["algorithms"]
+    (written,) = load(START | {"algorithms": searched})[0].algorithms
+    assert len(written.search) == 1 + len(more)
+    if not more:
+        written_rows = parse("\n".join(["algorithms:", *rows])).data["algorithms"]
+        experiment, _ = load(START | {"algorithms": written_rows})
+        assert len(experiment.algorithms) == len(rows) >= 1
+
+
+def test_only_six_rows_are_written_out_and_what_is_wrong_in_itself_is_not():
+    def message(values):
+        with pytest.raises(ConfigError) as caught:
+            load(START | {"algorithms": [{"name": "KNNBasic", "params": {"k": values}}]})
+        return str(caught.value)
+
+    assert message([*range(1, 9)]).count("- {name") == 7
+    assert message([*range(1, 9)]).endswith("\n- ...")
+    assert "- {name" not in message([5, "ten"])
+    assert "- {name" not in message([])
