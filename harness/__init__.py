@@ -59,7 +59,8 @@ if TYPE_CHECKING:
     from harness.comparison.best import best
     from harness.datasets import Ratings, load
     from harness.experiment.describe import describe
-    from harness.experiment.run import fit_row, run
+    from harness.experiment.final_fit import fit_row
+    from harness.experiment.run import run
     from harness.extras.accelerate import (
         patch_report,
         patch_surprise,
@@ -82,7 +83,8 @@ _HOMES = {
     "harness.algorithms.model_files": ("load_model", "save_model"),
     "harness.datasets": ("Ratings", "load"),
     "harness.experiment.describe": ("describe",),
-    "harness.experiment.run": ("fit_row", "run"),
+    "harness.experiment.final_fit": ("fit_row",),
+    "harness.experiment.run": ("run",),
     "harness.metrics.functions": ("metric",),
     "harness.notes": ("Note",),
     "harness.extras.accelerate": (

@@ -1,9 +1,12 @@
-"""Large libraries, imported where a name of them is first used: most commands do without."""
+"""What is imported where a name of it is first used: large libraries, and modules of a package."""
 
+import sys
+from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING
 
-__all__ = ["pa", "pd", "pq", "psutil", "scipy"]
+TYPE_CHECKING = False  # as type checkers know it; to import `typing` takes longer than all this
+
+__all__ = ["members", "pa", "pd", "pq", "psutil", "scipy"]
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,3 +25,30 @@ else:
 
     pa, pd, pq = map(_Library, ("pyarrow", "pandas", "pyarrow.parquet"))
     psutil, scipy = map(_Library, ("psutil", "scipy"))
+
+
+def members(package: str, homes: dict[str, tuple[str, ...]]) -> Callable[[str], object]:
+    """Return the ``__getattr__`` of a package whose names are imported where they are first used.
+
+    Parameters
+    ----------
+    package : str
+        Its ``__name__``.
+    homes : dict of str to tuple of str
+        By module of the package, the names that the package hands on from there.
+
+    Examples
+    --------
+    >>> members("xml", {"sax": ("SAXException",)})("SAXException")
+    <class 'xml.sax._exceptions.SAXException'>
+    """
+
+    def get(name: str) -> object:
+        for home, names in homes.items():
+            if name in names:
+                value = getattr(import_module(f"{package}.{home}"), name)
+                setattr(sys.modules[package], name, value)
+                return value
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+
+    return get

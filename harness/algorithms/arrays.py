@@ -198,6 +198,7 @@ class ArrayEntry(Algorithm):
 
     summary = "an algorithm of your own that takes arrays"
     kind = "plugin"
+    takes_arrays = True
     model_class = ArrayModel
     unknown_user = "what its own code says, else the mean of all ratings"
 

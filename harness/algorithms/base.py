@@ -79,6 +79,8 @@ class Algorithm(ABC):
     """Whether it learns of items alone: of a user, estimates need nothing but the ratings."""
     draws_in_order: ClassVar[bool] = False
     """Whether it draws a number for each estimate, one after the other."""
+    takes_arrays: ClassVar[bool] = False
+    """Whether the class of the model is made around one without Surprise; see `as_model`."""
     takes_codes: ClassVar[bool] = False
     """Whether estimates are of codes of the data set, not of inner ids."""
     fit_methods: ClassVar[tuple[str, ...]] = ("fit",)

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from harness import plugins
-from harness.algorithms import own, surprise
-from harness.algorithms.arrays import ArrayEntry, as_model, takes_arrays
+from harness.algorithms import surprise
 from harness.algorithms.base import ENTRIES, Algorithm, Size
 from harness.algorithms.parameters import (
     OPTIONS,
@@ -30,6 +29,7 @@ from harness.sections import folded
 
 if TYPE_CHECKING:
     from harness.config.algorithms import AlgorithmConfig
+    from harness.quantities import SearchSpace
 
 COLUMNS_ROW = 40
 """Both groupings of the ratings, with two ids of 4 bytes and two ratings of 8; and while they are
@@ -62,13 +62,20 @@ def named(name: str) -> type[Algorithm]:
         raise AlgorithmError(str(error)) from error.__cause__
     if isinstance(declared, type) and issubclass(declared, Algorithm):
         return declared
+    return _entry_of_class(name, declared)
+
+
+def _entry_of_class(name: str, declared: object) -> type[Algorithm]:
+    """Return what is known of a class of somebody else's, which a plug-in names."""
+    from harness.algorithms.arrays import as_model, takes_arrays
+
     model_class = as_model(declared) if takes_arrays(declared) else declared
     if not (isinstance(model_class, type) and issubclass(model_class, surprise.AlgoBase)):
         raise AlgorithmError(
             f"{name!r} is no algorithm; its author has to name a class with `fit` and `estimate`"
         )
     entry = ENTRIES.get(model_class)
-    if entry is not None and issubclass(entry, ArrayEntry):
+    if entry is not None and entry.takes_arrays:
         entry.name = name
         return entry
     summary = " ".join((model_class.__doc__ or "").partition("\n\n")[0].split())
@@ -146,7 +153,11 @@ def _meant(name: str, choices: Collection[str]) -> str:
 
 def find(name: str) -> type:
     """Return the class of an algorithm by its name in any spelling, or ``package.module:Class``."""
-    return own.load(name) if ":" in name else entry(name).model_class
+    if ":" not in name:
+        return entry(name).model_class
+    from harness.algorithms import own
+
+    return own.load(name)
 
 
 def create(name: str, params: Params, seed: int) -> surprise.AlgoBase:
@@ -231,6 +242,13 @@ def package_version(package: str) -> str:
         return "missing"
 
 
+def space_of(algorithm: AlgorithmConfig) -> SearchSpace:
+    """Return the space that an algorithm of a config is searched over; empty when it is not."""
+    if algorithm.search == "recommended":
+        return entry(algorithm.name).space
+    return algorithm.search or {}
+
+
 def check(algorithm: AlgorithmConfig) -> list[Fault]:
     """Return what is wrong with an algorithm of a config, without building it."""
     try:
@@ -242,7 +260,7 @@ def check(algorithm: AlgorithmConfig) -> list[Fault]:
     if "/" in algorithm.name:
         return [*libraries().check(algorithm.name, params)]
     entry = entry_of(kind)
-    has_name = entry is not None and entry.model_class is kind and not issubclass(entry, ArrayEntry)
+    has_name = entry is not None and entry.model_class is kind and not entry.takes_arrays
     faults = [
         (("params", *path), text) for path, text in check_params(kind, params, has_name=has_name)
     ]

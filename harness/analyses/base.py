@@ -22,13 +22,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from harness.metrics import Scores
-from harness.metrics.functions import Lists
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from harness.candidates import CandidatesSection
     from harness.experiment.plan import Cell, Plan
+    from harness.metrics.functions import Lists
     from harness.notes import Note
     from harness.results.cells import AnyCell, CellName
     from harness.results.names import TableName
@@ -69,6 +69,8 @@ class ScoredCell:
     @property
     def lists(self) -> Lists:
         """The ranked lists, as a metric of one's own sees them."""
+        from harness.metrics.functions import Lists
+
         return Lists(self.record.rankings)
 
 

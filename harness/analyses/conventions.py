@@ -37,7 +37,7 @@ class ByConvention:
         self.role, self.k = role, k
         by_name = conventions()
         self.definitions = {
-            name: convention.metrics(k, threshold)[role]
+            name: convention.metric(role, k, threshold)
             for name, convention in by_name.items()
             if role in convention.roles
         }

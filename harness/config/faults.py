@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from harness import plugins
-from harness.algorithms import depends, own, registry
+from harness.algorithms import registry
 from harness.config.algorithms import AlgorithmConfig, AlgorithmSection
 from harness.config.document import Document
 from harness.config.experiment import Experiment
@@ -134,9 +134,15 @@ def _algorithm_faults(document: Document) -> Iterator[Fault]:
             # A class is searched in the config's folder, then here.
             folders = {place.resolve(): None for place in (document.folder or Path(), Path())}
             faults = registry.check(algorithm)
-            if ":" in algorithm.name and (message := own.hidden(algorithm.name, folders)):
-                faults = [(("name",), message)]
-            faults += depends.faults(algorithm.depends, document.folder)
+            if ":" in algorithm.name:
+                from harness.algorithms import own
+
+                if message := own.hidden(algorithm.name, folders):
+                    faults = [(("name",), message)]
+            if algorithm.depends:
+                from harness.algorithms import depends
+
+                faults += depends.faults(algorithm.depends, document.folder)
             for key, message in faults:
                 inside = key if isinstance(row, dict) else ()
                 yield document.fault(("algorithms", position, *inside), message)

@@ -11,7 +11,6 @@ from pathlib import Path
 from harness import plugins
 from harness.arguments import check_path
 from harness.config.document import Document, parse, refusal
-from harness.datasets.own_files import is_ratings_file
 from harness.errors import HarnessError, nearest, reason_of, suggestion
 from harness.files import placed, read_regular
 from harness.sections import PATHS
@@ -19,13 +18,19 @@ from harness.sections import PATHS
 RUN_FILE = "run.json"
 MAX_RECORD_BYTES = 64_000_000
 MAX_BYTES = 100_000
+CONFIGS = (".yaml", ".yml", ".txt", ".json")
+"""Endings of files that may be configs."""
 RENAMED = {"floors": "baselines"}
 """Keys of earlier versions, and their new names."""
 
 
 def refuse_ratings(path: Path) -> None:
     """Refuse a file of ratings, by its name, where a config is meant."""
-    if is_ratings_file(path.name) and path.suffix not in (".txt", ".json"):  # perhaps configs
+    if path.suffix in CONFIGS:
+        return
+    from harness.datasets.own_files import is_ratings_file
+
+    if is_ratings_file(path.name):
         run = f"harness run --dataset {path}"
         new = f"harness new {path.with_suffix('.yaml')} --dataset {path}"
         raise refusal(
@@ -78,6 +83,8 @@ def read(path: Path) -> Document:
 
 def _hint(path: Path) -> str:
     """Return what to do about a config that cannot be read."""
+    from harness.datasets.own_files import is_ratings_file
+
     if path.name == RUN_FILE:
         return "check the path"
     hint = suggestion(path.stem, bundled())

@@ -13,7 +13,6 @@ from harness.config.experiment import Experiment
 from harness.config.faults import checked, code_named
 from harness.config.files import read
 from harness.config.from_python import GIVEN, name_of_given
-from harness.config.overrides import listed, set_key
 from harness.datasets.section import OF_LOADED, DatasetSection
 from harness.errors import ConfigError, counted, joined
 from harness.sections import brief, plain_data
@@ -49,8 +48,11 @@ def load(
             document = read(Path(config))
             name = re.sub(r"(?a)[^\w.-]", "-", Path(config).stem).lstrip("._-")[:80] or name
         document.data.setdefault("name", name)
-        for override in listed(overrides):
-            set_key(document, override)
+        if overrides or not isinstance(overrides, list | tuple):
+            from harness.config.overrides import listed, set_key
+
+            for override in listed(overrides):
+                set_key(document, override)
         if document.recorded and not trust and (code := sorted(code_named(document.data))):
             advice = "read that code first; `--trust` then imports and runs it"
             raise refusal(document.source, f"it names code, {joined(code)}; {advice}")

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.arguments import check_path, checked
-from harness.datasets.own_files import find_file
 from harness.datasets.ratings import Ratings, of_frame
 from harness.datasets.section import (
     OF_LOADED,
@@ -85,6 +84,8 @@ def load(
         items = section.items if items is None else items
         for description in (users, items):
             if isinstance(description, FeaturesSection):  # said before much is read, or fetched
+                from harness.datasets.own_files import find_file
+
                 find_file(description.path, base)
         ratings = _load(section, cache, base, progress)
     for role, description in (("user", users), ("item", items)):
@@ -158,6 +159,7 @@ def _load(
 
 def _load_file(section: DatasetSection, base: Path | None, progress: Progress | None) -> Ratings:
     """Load a file of one's own."""
+    from harness.datasets.own_files import find_file
     from harness.datasets.readers import read_file
     from harness.datasets.readers.base import ReadOptions
 

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from harness.arguments import checked
-from harness.datasets.columns import RATINGS, find_columns
 from harness.datasets.section import (
     Policies,
 )
@@ -241,6 +240,7 @@ class Ratings:
         columns = {"user": users, "item": items, "rating": ratings}
         if timestamps is not None:
             columns["timestamp"] = timestamps
+        from harness.datasets.columns import RATINGS
         from harness.datasets.conversion import convert
 
         return cls.from_table(convert(columns, RATINGS.kinds, name), name, **policies)
@@ -348,6 +348,7 @@ def of_frame(
     policies: Policies,
 ) -> Ratings:
     """Make ratings from a frame, with columns by role as in the ``dataset`` part of a config."""
+    from harness.datasets.columns import RATINGS, find_columns
     from harness.datasets.conversion import convert
 
     positions = find_columns([str(column) for column in frame.columns], named, name)

@@ -21,7 +21,6 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from harness import plugins
 from harness.datasets.catalogue import ALIASES, CATALOGUE, DataSet, DuplicatePolicy
-from harness.datasets.own_files import is_ratings_file
 from harness.errors import counted
 from harness.sections import Section
 
@@ -308,7 +307,11 @@ class DatasetSection(_File):
         if not isinstance(value, str):
             return value
         is_name = value in CATALOGUE or value in ALIASES
-        is_path = not is_name and ("/" in value or "\\" in value or is_ratings_file(value))
+        if is_name:
+            return {"name": value}
+        from harness.datasets.own_files import is_ratings_file
+
+        is_path = "/" in value or "\\" in value or is_ratings_file(value)
         return {"path" if is_path else "name": value}
 
     @field_validator("format", "columns", "separator", "header", "encoding", "decimal")

@@ -17,12 +17,12 @@ from harness.errors import HarnessError, ResultsError
 from harness.execution.events import WAITING, CellFinished, CellStarted, Note, Stage, Watch
 from harness.execution.interrupts import LOOK_SECONDS, Check, interrupts_ignored, interrupts_kept
 from harness.execution.outcome import Attempt, Outcome
-from harness.execution.processes import ChildProcess, Task
 from harness.kernels import n_threads
 from harness.results.store import CellRecord, CellStore
 
 if TYPE_CHECKING:
     from harness.execution.dask import Cluster
+    from harness.execution.processes import ChildProcess
     from harness.experiment.plan import Cell, Plan
 
 MOST_BYTES = 256_000_000
@@ -197,6 +197,8 @@ class Pool:
         self, cells: list[Cell], patience: float, check: Check
     ) -> Iterator[tuple[Cell, Outcome | None]]:
         """Compute cells in child processes, with a thread for each that waits for its answers."""
+        from harness.execution.processes import Task
+
         size = min(self.workers, len(cells))
         threads, limit = max(1, n_threads() // size), self.plan.experiment.execution.time_limit
         news: queue.SimpleQueue[Future[Outcome | None] | tuple[Cell, str, int, int]]
@@ -242,6 +244,8 @@ class Pool:
                 if (child := self._idle.pop()).usable:
                     return child
                 child.close()
+        from harness.execution.processes import ChildProcess
+
         child = ChildProcess(threads)
         self._children.append(child)
         if not self._open:

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache, lru_cache, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,9 +29,7 @@ from harness.kernels import n_threads, rows_of_owners
 from harness.metrics import Exposure, Metric, Pairs, Rankings
 from harness.metrics.arrays import Floats, Ints
 from harness.notes import Note, as_note
-from harness.rankings.catalogue import top_items
 from harness.rankings.grouped import offsets_of
-from harness.rankings.ties import TieKeys, order_keys, tie_keys
 from harness.results.cells import CellFacts, Conditions
 from harness.results.environment import Machine
 from harness.results.scores import or_none
@@ -39,13 +37,14 @@ from harness.results.store import CellRecord, key_of
 
 if TYPE_CHECKING:
     from harness.algorithms import surprise
+    from harness.rankings.ties import TieKeys
 
 SHARE_OF_MEMORY = 0.9
 
 FALLBACKS = {"mean": "UserMean", "item-mean": "ItemMean", "popularity": "Popularity"}
 """Whose estimates stand for those of a user without training ratings, by the config's word."""
 
-Keys = tuple[TieKeys, TieKeys]
+Keys: TypeAlias = "tuple[TieKeys, TieKeys]"
 """Of the test users, by position, and of the items, by code."""
 
 
@@ -230,7 +229,11 @@ class Scorer:
         `ids` or the section decide; with `named`, judged items are too, and the first estimates.
         """
         selected = self.selected
-        keys = (tie_keys(ids[0])[selected.users], tie_keys(ids[1])) if depth else None
+        keys: Keys | None = None
+        if depth:
+            from harness.rankings.ties import tie_keys
+
+            keys = tie_keys(ids[0])[selected.users], tie_keys(ids[1])
         if isinstance(section, Catalogue):
             keys = None if section.list_ties else keys
             return self._rank_catalogue(section, keys, depth, named, progress)
@@ -333,6 +336,9 @@ def _rank_listed(
         ranked = replace(ranked, items=items[order])
     if not depth:
         return ranked
+    from harness.rankings.catalogue import top_items
+    from harness.rankings.ties import order_keys
+
     equal = None if keys is None else order_keys(keys[0][users], keys[1][items])
     top = top_items(users, np.arange(len(rows)), estimates, n_users, depth, equal)
     shown = np.append(estimates, np.nan)[top] if named else None
@@ -348,7 +354,11 @@ def compile_scoring(wanted: tuple[Metric, ...], depth: int, *, catalogue: bool =
     users, items = np.array([0]), np.array([0, 1, 2], dtype=np.int32)
     estimates, ratings = np.array([3.0, 1.0, 2.0]), np.array([1.0, 2.0, 3.0])
     owners, ids = np.zeros(3, dtype=np.int64), np.array(["a", "b", "c"])
-    keys = (tie_keys(ids[:1]), tie_keys(ids)) if depth else None
+    keys: Keys | None = None
+    if depth:
+        from harness.rankings.ties import tie_keys
+
+        keys = tie_keys(ids[:1]), tie_keys(ids)
     models.bound(estimates, 1.0, 5.0)
     listed = _rank_listed(1, owners, items, estimates, ratings, keys, depth=depth)
     if catalogue:

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from harness import metrics
-from harness.algorithms import depends, registry
-from harness.algorithms.identity import HARNESS, Identity, code_identity
+from harness.algorithms import registry
 from harness.config.experiment import Experiment
 from harness.errors import AlgorithmError
 from harness.notes import Note
 
-BUILT_IN = (HARNESS, "surprise")
+if TYPE_CHECKING:
+    from harness.algorithms.identity import Identity
+
+BUILT_IN = ("harness", "surprise")
 """Packages whose versions are in every key."""
 
 
@@ -55,15 +58,23 @@ class Code:
     ) -> Identity | None:
         if name not in self._identities:
             code = find()
-            built_in = not by_path and code.__module__.partition(".")[0] in BUILT_IN
-            self._identities[name] = None if built_in else code_identity(code)
+            if not by_path and code.__module__.partition(".")[0] in BUILT_IN:
+                self._identities[name] = None
+            else:
+                from harness.algorithms.identity import code_identity
+
+                self._identities[name] = code_identity(code)
         return self._identities[name]
 
     def files(self, algorithm: int) -> dict[str, str]:
         """Return a hash for each entry of `depends` of the config's algorithm of this number."""
         folder = None if self.folder is None else Path(self.folder)
         digests: dict[str, str] = {}
-        for pattern in self.experiment.algorithms[algorithm].depends:
+        if not (patterns := self.experiment.algorithms[algorithm].depends):
+            return digests
+        from harness.algorithms import depends
+
+        for pattern in patterns:
             try:
                 digests[pattern] = depends.digest(pattern, folder)
             except AlgorithmError:

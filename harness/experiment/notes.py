@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 
 import numpy as np
@@ -17,7 +17,6 @@ from harness.config.experiment import settings_of_one
 from harness.experiment.cell import FALLBACKS
 from harness.experiment.evaluate import Evaluation
 from harness.experiment.plan import Plan
-from harness.experiment.tuning import cut_grids
 from harness.notes import Note, by_weight
 from harness.results.cells import CellResult, measured
 from harness.results.scores import notes_on_failed_metrics, notes_on_undefined
@@ -32,6 +31,11 @@ MANY = 1 / 3
 def notes(plan: Plan, results: Evaluation, compared: Sequence[MetricComparison]) -> list[Note]:
     """Return the notes on a run, each once, first what changes most how its tables are read."""
     cells = [cell for cell in results.cells if isinstance(cell, CellResult)]
+    of_grids: Iterable[Note] = ()
+    if plan.is_tuned:
+        from harness.experiment.tuning import cut_grids
+
+        of_grids = cut_grids(plan.experiment)
     return by_weight(
         [
             *_notes_on_data(plan),
@@ -42,7 +46,7 @@ def notes(plan: Plan, results: Evaluation, compared: Sequence[MetricComparison])
             *_notes_on_counts(results.rows, cells),
             *_notes_on_trials(cells),
             *results.notes,
-            *(cut_grids(plan.experiment) if plan.is_tuned else ()),
+            *of_grids,
             *_notes_on_metrics(plan, results, compared, cells),
             *_notes_on_times(cells),
             *_notes_on_ties(results, cells),

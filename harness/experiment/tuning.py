@@ -15,7 +15,6 @@ import numpy as np
 from harness import metrics, seeds
 from harness.algorithms import parameters, registry
 from harness.algorithms.parameters import with_params
-from harness.config.algorithms import AlgorithmConfig
 from harness.config.experiment import Experiment
 from harness.config.settings import Tuning
 from harness.execution.events import RunPlanned
@@ -116,7 +115,7 @@ def tune(plan: Plan, pool: Pool) -> tuple[list[Cell], dict[int, Search], dict[st
             # Without random numbers, the cells of all model seeds are one, and searched once.
             same = (plan.name(cell).row, cell.fold, cell.key, seed)
             if same not in searches:
-                space, name = space_of(algorithm), registry.canonical(algorithm.name)
+                space, name = registry.space_of(algorithm), registry.canonical(algorithm.name)
                 settings = settings_of(experiment.tuning, space, seed, name, cell.fold)
                 searches[same] = Search(cell, space, experiment.tuning, settings), []
             searches[same][1].append(position)
@@ -210,7 +209,7 @@ def n_planned(plan: Plan, algorithm: int) -> int | None:
     chosen = plan.experiment.algorithms[algorithm]
     if chosen.search is None:
         return 0
-    space, tuning = space_of(chosen), plan.experiment.tuning
+    space, tuning = registry.space_of(chosen), plan.experiment.tuning
     if not space or tuning.trials is None:
         return None if space else 1
     if tuning.method == "tpe":  # which may try a setting again
@@ -223,17 +222,10 @@ def cut_grids(experiment: Experiment) -> Iterator[Note]:
     """Yield a note for each algorithm whose grid has more settings than there are trials."""
     tuning = experiment.tuning
     for algorithm in experiment.algorithms:
-        size = _n_settings(_grid_of(space_of(algorithm)))
+        size = _n_settings(_grid_of(registry.space_of(algorithm)))
         if tuning.method == "grid" and tuning.trials is not None and size > tuning.trials:
             values = {"algorithm": algorithm.title, "n": size, "trials": tuning.trials}
             yield Note("grid-cut", values)
-
-
-def space_of(algorithm: AlgorithmConfig) -> SearchSpace:
-    """Return the space that an algorithm is searched over; empty when it is not."""
-    if algorithm.search == "recommended":
-        return registry.entry(algorithm.name).space
-    return algorithm.search or {}
 
 
 def settings_of(tuning: Tuning, space: SearchSpace, seed: int, *names: object) -> Iterator[Setting]:

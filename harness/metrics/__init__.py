@@ -13,8 +13,9 @@ ndcg@1 0.1429
 ndcg@2 0.7098
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from harness import lazy
 
 if TYPE_CHECKING:
     from harness.metrics.arrays import Exposure, Pairs, Rankings, Scores
@@ -42,20 +43,14 @@ __all__ = [
     "score",
 ]
 
-_HOMES = {
-    "arrays": ("Exposure", "Pairs", "Rankings", "Scores"),
-    "convention": ("Convention", "conventions"),
-    "definition": ("Definition",),
-    "labels": ("Metric", "describe", "parse", "parse_many"),
-    "parameters": ("Value", "number"),
-    "scoring": ("check_relevance", "score"),
-}
-
-
-def __getattr__(name: str) -> object:
-    """Import a public name on first use: to score one metric takes few modules."""
-    for home, names in _HOMES.items():
-        if name in names:
-            value = globals()[name] = getattr(import_module(f"harness.metrics.{home}"), name)
-            return value
-    raise AttributeError(f"module 'harness.metrics' has no attribute {name!r}")
+__getattr__ = lazy.members(
+    __name__,
+    {
+        "arrays": ("Exposure", "Pairs", "Rankings", "Scores"),
+        "convention": ("Convention", "conventions"),
+        "definition": ("Definition",),
+        "labels": ("Metric", "describe", "parse", "parse_many"),
+        "parameters": ("Value", "number"),
+        "scoring": ("check_relevance", "score"),
+    },
+)

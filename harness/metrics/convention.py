@@ -47,10 +47,16 @@ class Convention:
         return tuple(self.labels)
 
     def metrics(self, k: int = 10, threshold: float | None = None) -> dict[str, Metric]:
-        """Return the convention's metrics at one rank.
+        """Return the convention's metrics at one rank, by role; see `metric`."""
+        return {role: self.metric(role, k, threshold) for role in self.labels}
+
+    def metric(self, role: str, k: int = 10, threshold: float | None = None) -> Metric:
+        """Return the convention's metric of one role at one rank.
 
         Parameters
         ----------
+        role : str
+            As ``ndcg``, one of `roles`.
         k : int
             Cut-off rank; metrics that the library computes over whole lists ignore it.
         threshold : float, optional
@@ -58,8 +64,7 @@ class Convention:
 
         Returns
         -------
-        dict of str to Metric
-            By role.
+        Metric
         """
         least = self.threshold if threshold is None else threshold
         fill = {
@@ -67,13 +72,8 @@ class Convention:
             "bt": "" if least is None else f"({number(least)})",
             "below": "0" if least is None else number(least - 1),
         }
-        by_role = {}
-        for role, template in self.labels.items():
-            label = template.format(**fill)
-            by_role[role] = parse(
-                label.removesuffix("@") if label.endswith("@") else f"{label}@{k}"
-            )
-        return by_role
+        label = self.labels[role].format(**fill)
+        return parse(label.removesuffix("@") if label.endswith("@") else f"{label}@{k}")
 
 
 def conventions() -> dict[str, Convention]:

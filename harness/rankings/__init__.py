@@ -1,7 +1,8 @@
 """Rankings from columns, frames, lists, matrices, files or a model's estimates."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from harness import lazy
 
 if TYPE_CHECKING:
     from harness.rankings.catalogue import rank_block
@@ -24,19 +25,13 @@ __all__ = [
     "read",
 ]
 
-_HOMES = {
-    "catalogue": ("rank_block",),
-    "files": ("Evidence", "read"),
-    "grouped": ("from_grouped",),
-    "lists": ("from_lists", "from_matrix", "from_recommendations"),
-    "pairs": ("from_pairs", "from_predictions", "group_pairs", "ndcg"),
-}
-
-
-def __getattr__(name: str) -> object:
-    """Import a public name on first use: to rank pairs takes no reader of files."""
-    for home, names in _HOMES.items():
-        if name in names:
-            value = globals()[name] = getattr(import_module(f"harness.rankings.{home}"), name)
-            return value
-    raise AttributeError(f"module 'harness.rankings' has no attribute {name!r}")
+__getattr__ = lazy.members(
+    __name__,
+    {
+        "catalogue": ("rank_block",),
+        "files": ("Evidence", "read"),
+        "grouped": ("from_grouped",),
+        "lists": ("from_lists", "from_matrix", "from_recommendations"),
+        "pairs": ("from_pairs", "from_predictions", "group_pairs", "ndcg"),
+    },
+)

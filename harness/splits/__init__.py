@@ -1,8 +1,13 @@
 """Ratings filtered, and split into training and test, seeded, hashed and named."""
 
-from harness.splits.base import FilterSection, Split, SplitSection, filter, make, validation
-from harness.splits.filters import k_core
-from harness.splits.saved import read, save
+from typing import TYPE_CHECKING
+
+from harness import lazy
+
+if TYPE_CHECKING:
+    from harness.splits.base import FilterSection, Split, SplitSection, filter, make, validation
+    from harness.splits.filters import k_core
+    from harness.splits.saved import read, save
 
 __all__ = [
     "FilterSection",
@@ -15,3 +20,12 @@ __all__ = [
     "save",
     "validation",
 ]
+
+__getattr__ = lazy.members(
+    __name__,
+    {
+        "base": ("FilterSection", "Split", "SplitSection", "filter", "make", "validation"),
+        "filters": ("k_core",),
+        "saved": ("read", "save"),
+    },
+)

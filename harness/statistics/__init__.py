@@ -1,19 +1,25 @@
 """Significance of differences: paired tests, corrections, intervals and letters."""
 
-from harness.statistics.comparison import Comparison, against, compare
-from harness.statistics.corrections import Correction, adjust, letters
-from harness.statistics.expansion import FEWEST_EFFECTIVE, MANY_USERS
-from harness.statistics.intervals import IntervalMethod, bootstrap_interval, gaps
-from harness.statistics.paired import (
-    DEFAULT_RESAMPLES,
-    effect_size,
-    paired_t,
-    randomisation,
-    wilcoxon,
-)
-from harness.statistics.pairs import SEED_TESTS, PairedTest
-from harness.statistics.ranks import Friedman, PostHoc, RankComparison, compare_ranks
-from harness.statistics.variance import StandardError, components
+from typing import TYPE_CHECKING
+
+from harness import lazy
+
+if TYPE_CHECKING:
+    from harness.statistics.comparison import Comparison, against, compare
+    from harness.statistics.corrections import Correction, adjust, letters
+    from harness.statistics.expansion import FEWEST_EFFECTIVE
+    from harness.statistics.intervals import IntervalMethod, bootstrap_interval, gaps
+    from harness.statistics.paired import (
+        DEFAULT_RESAMPLES,
+        effect_size,
+        paired_t,
+        randomisation,
+        wilcoxon,
+    )
+    from harness.statistics.pairs import SEED_TESTS, PairedTest
+    from harness.statistics.ranks import Friedman, PostHoc, RankComparison, compare_ranks
+    from harness.statistics.resampling import MANY_USERS
+    from harness.statistics.variance import StandardError, components
 
 __all__ = [
     "DEFAULT_RESAMPLES",
@@ -41,3 +47,18 @@ __all__ = [
     "randomisation",
     "wilcoxon",
 ]
+
+__getattr__ = lazy.members(
+    __name__,
+    {
+        "comparison": ("Comparison", "against", "compare"),
+        "corrections": ("Correction", "adjust", "letters"),
+        "expansion": ("FEWEST_EFFECTIVE",),
+        "resampling": ("MANY_USERS",),
+        "intervals": ("IntervalMethod", "bootstrap_interval", "gaps"),
+        "paired": ("DEFAULT_RESAMPLES", "effect_size", "paired_t", "randomisation", "wilcoxon"),
+        "pairs": ("SEED_TESTS", "PairedTest"),
+        "ranks": ("Friedman", "PostHoc", "RankComparison", "compare_ranks"),
+        "variance": ("StandardError", "components"),
+    },
+)

@@ -15,18 +15,15 @@ from numpy.typing import NDArray
 
 from harness.kernels import each_block, kernel
 from harness.lazy import scipy
+from harness.statistics.resampling import LEAST_P
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-MANY_USERS = 10_000
-"""Users from which nothing is resampled unless a number of resamples is set."""
 FEWEST_EFFECTIVE = 1_000
 """Effective users that the expansions need: of n equal deviations there are n, of a few large ones
 among many zeros only these count. Columns with fewer are resampled, however many users there are.
 """
-LEAST_P = 1e-12
-"""The smallest p-value that is told apart from smaller ones."""
 LEAST_WORK = 1_000_000  # users times columns that are too few for another thread
 EPSILON = float(np.finfo(np.float64).eps)
 COARSEST = 1e-5  # steps of values, as a share of the largest, that are too small to matter

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -11,15 +11,18 @@ from harness.arguments import checked
 from harness.errors import ComparisonError
 from harness.kernels import each_block
 from harness.lazy import scipy
-from harness.statistics.expansion import MANY_USERS, Moments
 from harness.statistics.paired import DEFAULT_RESAMPLES, check_words
 from harness.statistics.resampling import (
+    MANY_USERS,
     MOST_RESAMPLES,
     Floats,
     PairColumns,
     means_of_few,
     resampled_means,
 )
+
+if TYPE_CHECKING:
+    from harness.statistics.expansion import Moments
 
 IntervalMethod = Literal["bca", "percentile"]
 
@@ -88,6 +91,8 @@ def bootstrap_interval(
     _check_settings(confidence, n_resamples)
     none, values = np.zeros(0, np.intp), np.asarray(values, np.float64)
     if n_resamples is None and len(values) >= MANY_USERS:
+        from harness.statistics.expansion import Moments
+
         moments = Moments.of_columns(np.ascontiguousarray(values.T))
         return intervals_of_many(moments, confidence, method, seed)
     columns, n_resamples = PairColumns(values, none, none), n_resamples or DEFAULT_RESAMPLES
@@ -228,6 +233,8 @@ def gaps(
         )
     m, values = one.shape[1], one - other if paired else _pseudo_values(one, other)
     if n_resamples is None and len(values) >= MANY_USERS:
+        from harness.statistics.expansion import Moments
+
         moments = Moments.of_columns(np.ascontiguousarray(values.T))
         return moments.mean, *intervals_of_many(moments, confidence, method, seed)
     drawn = values if paired else np.hstack([one, other])

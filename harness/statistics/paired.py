@@ -8,7 +8,7 @@ or without any difference.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,17 @@ from harness import seeds
 from harness.arguments import checked
 from harness.errors import ComparisonError, suggestion
 from harness.lazy import scipy
-from harness.statistics.expansion import LEAST_P, MANY_USERS, Moments
-from harness.statistics.resampling import MOST_RESAMPLES, Floats, PairColumns, sign_sums
+from harness.statistics.resampling import (
+    LEAST_P,
+    MANY_USERS,
+    MOST_RESAMPLES,
+    Floats,
+    PairColumns,
+    sign_sums,
+)
+
+if TYPE_CHECKING:
+    from harness.statistics.expansion import Moments
 
 DEFAULT_RESAMPLES = 10_000
 EPSILON = float(np.finfo(np.float64).eps)
@@ -109,6 +118,8 @@ def randomisation(differences: Floats, n_resamples: int | None = None, seed: int
         raise ComparisonError(f"{n_resamples} resamples; use 10,000")
     n_users, n_pairs = differences.shape
     if n_resamples is None and n_users >= MANY_USERS:
+        from harness.statistics.expansion import Moments
+
         moments = Moments.of_columns(np.ascontiguousarray(differences.T))
         return randomise_many(moments, seed)[0]
     columns = np.column_stack([differences, np.zeros(n_users)])

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from harness.kernels import each_block
-from harness.statistics.expansion import MANY_USERS, Moments
 from harness.statistics.intervals import IntervalMethod, intervals_of_many, pair_intervals
 from harness.statistics.paired import (
     DEFAULT_RESAMPLES,
@@ -20,8 +19,11 @@ from harness.statistics.paired import (
     randomise_many,
     wilcoxon,
 )
-from harness.statistics.resampling import Floats, Indices, PairColumns
+from harness.statistics.resampling import MANY_USERS, Floats, Indices, PairColumns
 from harness.statistics.variance import StandardError, corrected, over_users, two_way
+
+if TYPE_CHECKING:
+    from harness.statistics.expansion import Moments
 
 PairedTest = Literal["randomisation", "t", "wilcoxon", "two-way", "nadeau-bengio"]
 SEED_TESTS: tuple[PairedTest, ...] = ("two-way", "nadeau-bengio")
@@ -48,6 +50,8 @@ class ScoredPairs:
         """Return the scores with their moments, if there are many users."""
         moments = None
         if len(table) >= MANY_USERS:
+            from harness.statistics.expansion import Moments
+
             alone = np.arange(table.shape[1])
             first, second = np.append(alone, firsts), np.append(np.full_like(alone, -1), seconds)
             moments = Moments.of(np.ascontiguousarray(table.T), first, second)

@@ -21,6 +21,10 @@ Indices = NDArray[np.intp]
 Weights = NDArray[np.uint8]
 """How often each user counts in each resample, shape (n_resamples, n_users)."""
 
+MANY_USERS = 10_000
+"""Users from which nothing is resampled unless a number of resamples is set."""
+LEAST_P = 1e-12
+"""The smallest p-value that is told apart from smaller ones."""
 BLOCK_BYTES = 1 << 21  # bytes that fit in a processor's cache
 MOST_RESAMPLES = 10**9  # more are a slip: one takes nanoseconds for each user
 FEWEST, MOST = 32, 128  # resamples in a block
