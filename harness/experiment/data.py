@@ -1,0 +1,132 @@
+"""The data of a plan: ratings, splits, training sets and candidates, each made on first use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from harness import datasets, splits
+from harness.algorithms.trainset import ColumnTrainset
+from harness.candidates import Candidates
+from harness.config.document import Document
+from harness.config.experiment import Experiment
+from harness.datasets import Ratings
+from harness.errors import ConfigError, DataError, SplitError
+from harness.files import placed
+from harness.results.names import distinct_names
+from harness.splits import Split
+
+if TYPE_CHECKING:
+    from harness.experiment.plan import Cell
+
+
+@dataclass
+class PlanData:
+    """What the cells of an experiment are fitted and scored on."""
+
+    experiment: Experiment
+    document: Document = field(default_factory=lambda: Document("config", {}))
+    given: Ratings | None = None
+    """Ratings from Python, in place of the data set that the config names."""
+    progress: Callable[[int, int], object] | None = None
+    read: dict[int, tuple[Ratings, list[str]]] = field(default_factory=dict)
+    """Filtered data and the reports of filters."""
+    absent: dict[tuple[int, int], str] = field(default_factory=dict)
+    """By data set and split, why it cannot be loaded or divided; it has no cells."""
+    _splits: dict[tuple[int, int, int], list[Split]] = field(default_factory=dict)
+    _inner: dict[tuple[int, int, str], Split] = field(default_factory=dict)
+    _trainset: tuple[str, ColumnTrainset] | None = None
+    _selected: tuple[tuple[str, int, int, int], Candidates] | None = None
+
+    def ratings(self, dataset: int) -> tuple[Ratings, list[str]]:
+        """Return the ratings of the config's data set number `dataset`, filtered, and the steps."""
+        if dataset not in self.read:
+            loaded = self.given
+            if loaded is None:
+                section = self.experiment.dataset[dataset]
+                folder = self.document.folder
+                try:
+                    loaded = datasets.load(section, base=folder, progress=self.progress)
+                except DataError as error:
+                    # Files are looked for in this order, before the first is read.
+                    parts = {"users": section.users, "items": section.items, "path": section}
+                    for name, part in parts.items():
+                        if part and part.path and not placed(part.path, folder).exists():
+                            key = self.document.known(("dataset", dataset, name, "path"))
+                            fault = self.document.fault(key, str(error))
+                            raise ConfigError(self.document.source, [fault]) from None
+                    raise
+            # Filters that draw a sample use the first seed: the data are the same for all seeds.
+            with self._of_data(dataset):
+                self.read[dataset] = splits.filter(
+                    self.experiment.filters, loaded, self.experiment.seed[0]
+                )
+        return self.read[dataset]
+
+    def divided(self, dataset: int) -> list[int]:
+        """Return the splits of the config by which a data set can be divided."""
+        splits_of_config = range(len(self.experiment.split))
+        return [split for split in splits_of_config if (dataset, split) not in self.absent]
+
+    @contextmanager
+    def _of_data(self, dataset: int) -> Iterator[None]:
+        """Say of which data set a SplitError is, where there are several."""
+        sections = self.experiment.dataset
+        try:
+            yield
+        except SplitError as error:
+            known = [each.describe() for each in sections], [each.stated() for each in sections]
+            where = f"{distinct_names(*known)[dataset]}: " if len(sections) > 1 else ""
+            raise SplitError(f"{where}{error}") from None
+
+    def splits(self, dataset: int, split: int, seed: int) -> list[Split]:
+        """Return the folds of the config's split number `split` for the cells of one seed."""
+        seed = self.experiment.draws[seed].split
+        position = (dataset, split, seed)
+        if position not in self._splits:
+            ratings, _ = self.ratings(dataset)
+            section = self.experiment.split[split]
+            with self._of_data(dataset):
+                self._splits[position] = splits.make(section, ratings, seed, self.document.folder)
+        return self._splits[position]
+
+    def split(self, cell: Cell) -> Split:
+        """Return what a cell is fitted and scored on; for a trial, parts of the training part."""
+        outer = self.splits(cell.dataset, cell.split, cell.seed)[cell.fold]
+        return self.inner(cell.split, cell.seed, outer) if cell.inner else outer
+
+    def inner(self, split: int, seed: int, outer: Split) -> Split:
+        """Return the parts of a fold's training part on which settings are fitted and compared."""
+        seed = self.experiment.draws[seed].search
+        position = (split, seed, outer.fingerprint)
+        if position not in self._inner:
+            section = self.experiment.tuning.validation_of(self.experiment.split[split])
+            folder = self.document.folder
+            self._inner[position] = splits.validation(outer, section, seed, folder)
+        return self._inner[position]
+
+    def trainset(self, split: Split, *, shared: bool = True) -> ColumnTrainset:
+        """Return the training set of a split: the last one, or a new one that may be changed."""
+        if shared and self._trainset is not None and self._trainset[0] == split.fingerprint:
+            self._trainset[1].drop_derived()
+            return self._trainset[1]
+        trainset = ColumnTrainset.of_ratings(split.ratings, split.train)
+        if shared:
+            self._trainset = (split.fingerprint, trainset)
+        else:
+            trainset.user_ids = np.array(trainset.user_ids)
+            trainset.item_ids = np.array(trainset.item_ids)
+        return trainset
+
+    def selected(self, cell: Cell) -> Candidates:
+        """Return the candidates of a cell, which are those of the last one for all its trials."""
+        split, seed = self.split(cell), self.experiment.draws[cell.seed].split
+        position = (split.fingerprint, cell.fold, cell.candidates, seed)
+        if self._selected is None or self._selected[0] != position:
+            section = self.experiment.candidates[cell.candidates]
+            self._selected = (position, section.select(split, seed))
+        return self._selected[1]
