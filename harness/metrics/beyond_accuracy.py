@@ -57,7 +57,14 @@ from harness.errors import MetricError
 from harness.lazy import scipy
 from harness.metrics.arrays import Exposure, Floats, Ints, Rankings
 from harness.metrics.definition import metric
-from harness.metrics.parameters import SHARE, THRESHOLD, Parameter, Params, words
+from harness.metrics.parameters import (
+    SHARE,
+    THRESHOLD,
+    Parameter,
+    Params,
+    least_relevant,
+    words,
+)
 from harness.metrics.shown_items import (
     as_shares,
     by_popularity,
@@ -72,7 +79,6 @@ from harness.metrics.shown_items import (
     times_shown,
     top_items,
 )
-from harness.metrics.ties import least_relevant
 
 OF = Parameter(
     "of",

@@ -39,9 +39,10 @@ from harness.metrics.parameters import (
     UNDEFINED,
     Parameter,
     Params,
+    least_relevant,
     words,
 )
-from harness.metrics.ties import AVERAGE, BEST, TOGETHER, cut_rule, hypergeometric, least_relevant
+from harness.metrics.ties import AVERAGE, BEST, TOGETHER, cut_rule, hypergeometric
 
 PRECISION_DENOMINATOR = Parameter(
     "denominator",

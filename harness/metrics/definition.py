@@ -19,7 +19,6 @@ from harness.arguments import as_array
 from harness.errors import MetricError, suggestion
 from harness.metrics.arrays import Exposure, Floats, Pairs, Rankings, Scores
 from harness.metrics.parameters import Parameter, Params, Value
-from harness.metrics.ties import resolve
 
 T = TypeVar("T")
 Chosen = tuple[tuple[str, Value], ...]
@@ -240,7 +239,9 @@ class Definition:
             return
         lists = _there(rankings, "rankings", label)
         self.check_relevance(chosen, lists.pool)
-        if "ties" in params:
+        if params.get("ties", "average") != "average":
+            from harness.metrics.ties import resolve
+
             lists = resolve(lists, params)
         cuts = np.array([k or lists.longest for k in ranks], dtype=np.int64)
         cuts, columns_of_ranks = np.unique(cuts, return_inverse=True)

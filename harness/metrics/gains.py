@@ -7,8 +7,16 @@ from numpy.typing import NDArray
 
 from harness.kernels import kernel
 from harness.metrics.arrays import Floats
-from harness.metrics.parameters import ANY, OPTIONAL, SEVERAL, Parameter, Params, number, words
-from harness.metrics.ties import least_gain
+from harness.metrics.parameters import (
+    ANY,
+    LEAST_POSITIVE,
+    OPTIONAL,
+    SEVERAL,
+    Parameter,
+    Params,
+    number,
+    words,
+)
 
 GAIN = Parameter(
     "gain",
@@ -44,6 +52,14 @@ EXP2, LINEAR, BINARY = 0, 1, 2
 
 Gains = tuple[Floats, int, float]
 """What `gain_of` needs: relevances, EXP2, LINEAR or BINARY, and the least relevance with a gain."""
+
+
+def least_gain(params: Params) -> float:
+    """Return the least relevance with a gain."""
+    if params["gain"].word == "binary":
+        return (*params["gain"].numbers, LEAST_POSITIVE)[0]
+    threshold = params["threshold"].as_number
+    return -np.inf if threshold is None else threshold
 
 
 def _grades(params: Params, relevance: Floats) -> tuple[Floats, NDArray[np.bool_]]:

@@ -200,3 +200,11 @@ THRESHOLD = Parameter(
     ANY,
 )
 """What decides whether an item is relevant, for metrics that ask no more."""
+LEAST_POSITIVE = 5e-324
+"""At least this is the same as more than zero."""
+
+
+def least_relevant(params: Params) -> float:
+    """Return the least relevance that makes an item relevant."""
+    threshold = params["threshold"].as_number
+    return LEAST_POSITIVE if threshold is None else threshold

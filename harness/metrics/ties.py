@@ -9,28 +9,14 @@ import numpy as np
 
 from harness.kernels import each_block, kernel
 from harness.metrics.arrays import Floats, Ints, Rankings, Ranks
+from harness.metrics.gains import least_gain
+from harness.metrics.parameters import least_relevant
 
 if TYPE_CHECKING:
     from harness.metrics.parameters import Params, Value
 
 AVERAGE, BEST, WORST, TOGETHER = 0, 1, -1, 2
 SMALLEST_BLOCK = 2048
-LEAST_POSITIVE = 5e-324
-"""At least this is the same as more than zero."""
-
-
-def least_relevant(params: Params) -> float:
-    """Return the least relevance that makes an item relevant."""
-    threshold = params["threshold"].as_number
-    return LEAST_POSITIVE if threshold is None else threshold
-
-
-def least_gain(params: Params) -> float:
-    """Return the least relevance with a gain."""
-    if params["gain"].word == "binary":
-        return (*params["gain"].numbers, LEAST_POSITIVE)[0]
-    threshold = params["threshold"].as_number
-    return -np.inf if threshold is None else threshold
 
 
 def neutral(params: Params) -> float:
