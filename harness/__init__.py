@@ -28,6 +28,7 @@ __all__ = [
     "fit",
     "fit_row",
     "fold_in",
+    "gate",
     "load",
     "load_model",
     "metric",
@@ -42,6 +43,7 @@ __all__ = [
     "run",
     "save_model",
     "unpatch_surprise",
+    "verify",
 ]
 
 # OpenBLAS's threads spin after a product, on cores that loops need: for half a millisecond (2^20
@@ -57,10 +59,12 @@ if TYPE_CHECKING:
     from harness.analyses.base import Analysis
     from harness.comparison.across import across
     from harness.comparison.best import best
+    from harness.comparison.gate import gate
     from harness.datasets import Ratings, load
     from harness.experiment.describe import describe
     from harness.experiment.final_fit import fit_row
     from harness.experiment.run import run
+    from harness.experiment.verify import verify
     from harness.extras.accelerate import (
         patch_report,
         patch_surprise,
@@ -85,6 +89,7 @@ _HOMES = {
     "harness.experiment.describe": ("describe",),
     "harness.experiment.final_fit": ("fit_row",),
     "harness.experiment.run": ("run",),
+    "harness.experiment.verify": ("verify",),
     "harness.metrics.functions": ("metric",),
     "harness.notes": ("Note",),
     "harness.extras.accelerate": (
@@ -100,6 +105,7 @@ _HOMES = {
     "harness.comparison.across": ("across",),
     "harness.extras.audit": ("audit",),
     "harness.comparison.best": ("best",),
+    "harness.comparison.gate": ("gate",),
 }
 
 

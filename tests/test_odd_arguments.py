@@ -148,6 +148,15 @@ def made(tmp_path_factory):
     }  # fmt: skip
 
 
+def run_of_config(folder):
+    """Return the folder of a run that can be repeated, which is made once."""
+    if not (folder / "repeatable").exists():
+        sizes = {"n_users": 30, "n_items": 20, "n_ratings": 200}
+        config = {"name": "repeatable", "dataset": {"synthetic": sizes}, "metrics": ["rmse"]}
+        harness.run(config | {"algorithms": ["ItemMean"], "baselines": False}, results=folder)
+    return folder / "repeatable"
+
+
 PAIRS = {"users": [1, 1, 2], "estimates": [3.0, 4.0, 5.0], "ratings": [1.0, 2.0, 3.0]}
 LISTS = {
     "offsets": [0, 2], "relevance": [1.0, 3.0], "rank": [1, 2], "tie_low": [1, 2],
@@ -174,11 +183,16 @@ CALLS = {
     },
     "harness.fit_row": lambda m: {"source": CONFIG, "algorithm": "ItemMean", "ratings": FRAME},
     "harness.fold_in": lambda m: {"model": m["model"], "ratings": {"i1": 3.0}},
+    "harness.gate": lambda m: {
+        "new": m["run"], "old": m["run"], "metric": "ndcg@3", "row": "UserMean",
+        "old_row": "ItemMean",
+    },
     "harness.load": lambda m: {"source": FRAME},
     "harness.load_model": lambda m: {"path": m["folder"] / "model.zip"},
     "harness.extras.audit.checks": lambda m: {},
     "harness.patch_report": lambda m: {},
     "harness.unpatch_surprise": lambda m: {},
+    "harness.verify": lambda m: {"recorded": run_of_config(m["folder"])},
     "harness.metric": lambda m: {"summary": "a share"},
     "harness.ndcg": lambda m: {"predictions": [(3.0, 1.0), (2.0, 2.0)], "k": 2},
     "harness.read_run": lambda m: {"folder": m["run"].folder},
@@ -330,6 +344,7 @@ def run_to_the_end(function, arguments):
 
 
 SLOW = {
+    "harness.gate", "harness.verify",
     "harness.across", "harness.report.build_page", "harness.report.critical_difference",
     "harness.report.write_page", "harness.run", "harness.statistics.compare_ranks",
 }  # fmt: skip

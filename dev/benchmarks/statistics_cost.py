@@ -38,7 +38,7 @@ from harness.results import read_run
 from harness.statistics import MANY_USERS
 from harness.statistics.expansion import Moments
 
-RESULTS = HERE.parent / "results"
+RESULTS = HERE.parents[1] / "results"
 SIZES = [(40_000, 10), (300_000, 10), (1_000_000, 1)]
 """Users, and ratings of each."""
 LARGE = {"name": "25M", "users": 162_541, "rows": 11, "metrics": 4}

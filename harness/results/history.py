@@ -24,6 +24,9 @@ NOT_IN_NUMBERS = frozenset({"description", "execution"})
 """Keys of a config that change no number of a run."""
 
 
+OTHER_SCORES = "other scores"
+
+
 def name_of(folder: Path) -> str:
     """Return the name that the config of a run gives, without the time of an earlier one.
 
@@ -79,7 +82,7 @@ def differences(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> list[st
         cells, others = _cells(earlier), _cells(later)
         if any(cell not in others for cell in cells):
             return ["other code, versions or settings found by a search"]
-        return [] if all(others[cell] == cells[cell] for cell in cells) else ["other scores"]
+        return [] if all(others[cell] == cells[cell] for cell in cells) else [OTHER_SCORES]
     except (AttributeError, LookupError, TypeError, ValueError):
         return ["a record that cannot be read"]
 
