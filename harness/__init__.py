@@ -19,6 +19,7 @@ __all__ = [
     "Ratings",
     "Run",
     "Split",
+    "Tracker",
     "TrainingData",
     "across",
     "audit",
@@ -79,11 +80,13 @@ if TYPE_CHECKING:
     from harness.recommendations import estimate, fit, recommend, recommend_in_blocks
     from harness.results import Run, read_run
     from harness.splits.plugin import Split
+    from harness.trackers import Tracker
 
 _HOMES = {
     "harness.analyses.base": ("Analysis",),
     "harness.algorithms.arrays": ("TrainingData",),
     "harness.splits.plugin": ("Split",),
+    "harness.trackers": ("Tracker",),
     "harness.algorithms.model_files": ("load_model", "save_model"),
     "harness.datasets": ("Ratings", "load"),
     "harness.experiment.describe": ("describe",),

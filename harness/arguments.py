@@ -78,6 +78,22 @@ def checked(
     return decorate
 
 
+def check_argument(
+    function: Callable[..., Any],
+    title: str,
+    name: str,
+    value: object,
+    error: type[HarnessError],
+) -> None:
+    """Raise an error if a value is none of the annotation of a function's argument.
+
+    >>> check_argument(check_path, "path", "where", 7, HarnessError)
+    Traceback (most recent call last):
+    harness.errors.HarnessError: path: where is 7 (int); give text
+    """
+    _check(title, name, value, _hints(function).get(name, Any), error)
+
+
 class _Names(dict[str, Any]):
     """Names of a module; those that only type checkers import stand for anything."""
 

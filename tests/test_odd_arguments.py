@@ -42,6 +42,7 @@ RECORDS = {
     "harness.Analysis": "a base class of plug-ins",
     "harness.Note": "a code with values",
     "harness.Split": "a part of a config, checked there",
+    "harness.Tracker": "a base class of plug-ins",
     "harness.TrainingData": "columns without a check",
     "harness.extras.audit.Audit": "a result",
     "harness.extras.audit.Finding": "a result",

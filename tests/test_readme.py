@@ -37,7 +37,7 @@ def blocks(language):
 @pytest.mark.parametrize("code", blocks("python"))
 def test_a_python_block_runs(code, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    for extra in ("pyspark", "distributed", "implicit"):
+    for extra in ("pyspark", "distributed", "implicit", "mlflow", "wandb"):
         if extra in code:
             pytest.importorskip(extra)
     if "pyspark" in code:

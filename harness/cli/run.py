@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import harness
-from harness.cli import answers, options
+from harness.cli import answers, options, words
 from harness.cli.command import command
 from harness.cli.screen import plain, say, show_run
 from harness.errors import ConfigError, Fault, counted, joined, listed
@@ -51,8 +51,24 @@ FAILED_PARTS = ("metric-failed", "metric-failed-in-groups", "analysis-failed")
     is_flag=True,
     help="Repeat the run of a folder although it names code, which is then imported and run.",
 )
+@click.option(
+    "--track",
+    metavar="NAME,...",
+    multiple=True,
+    shell_complete=words.of_kind("trackers"),
+    help="Log the run there too: csv, mlflow, wandb, or a tracker of yours; one that fails is a "
+    "note.",
+)
+@click.option("--track-strict", is_flag=True, help="Exit with 1 if a tracker fails.")
 @click.option("--quiet", "-q", is_flag=True, help="Print only the tables.")
-def run(configs: tuple[str, ...], overrides: tuple[str, ...], quiet: bool, **settings: Any) -> int:
+def run(
+    configs: tuple[str, ...],
+    overrides: tuple[str, ...],
+    track: tuple[str, ...],
+    track_strict: bool,
+    quiet: bool,
+    **settings: Any,
+) -> int:
     """Run experiments and print their tables.
 
     CONFIG is a YAML file, a config of the package (`harness list configs`), or the folder of a run.
@@ -64,6 +80,7 @@ def run(configs: tuple[str, ...], overrides: tuple[str, ...], quiet: bool, **set
     from harness import kernels
     from harness.cli.progress import display
     from harness.config.load import load
+    from harness.config.trackers import with_names
 
     stated = {key: settings.pop(key) for key in (*answers.KEYS, "data_columns")}
     written = None
@@ -84,9 +101,11 @@ def run(configs: tuple[str, ...], overrides: tuple[str, ...], quiet: bool, **set
         show_choices()
         return 2
     # Every config is checked before the first is run.
+    trackers = [name.strip() for names in track for name in names.split(",") if name.strip()]
     names: dict[str, str] = {}
     for config in configs:
         loaded, document = load(config, overrides=overrides, trust=settings["trust"])
+        with_names(loaded.trackers, trackers)
         if loaded.name in names:
             message = (
                 f"{loaded.name!r} is also the name of {names[loaded.name]}, whose place "
@@ -99,7 +118,9 @@ def run(configs: tuple[str, ...], overrides: tuple[str, ...], quiet: bool, **set
     failed = 0
     for config in configs:
         with display(quiet) as watch:
-            result = harness.run(config, overrides=overrides, watch=watch, **settings)
+            result = harness.run(
+                config, overrides=overrides, track=trackers, watch=watch, **settings
+            )
         show_run(result)
         say(f"\nwritten to {plain(result.folder)}")
         if written is not None:
@@ -114,6 +135,10 @@ def run(configs: tuple[str, ...], overrides: tuple[str, ...], quiet: bool, **set
         for sentence in missing(result.info):
             say(plain(sentence))
             failed += 1
+        lost = [note for note in result.info.notes if note.code == "tracker-failed"]
+        for note in lost if track_strict else ():
+            failed += 1
+            say(f"{plain(note)}; --track-strict makes the exit code 1", err=True)
     return 1 if failed else 0
 
 

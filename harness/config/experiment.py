@@ -13,6 +13,7 @@ from harness import metrics, plugins
 from harness.candidates import CandidatesSection, Rated
 from harness.config.algorithms import AlgorithmConfig, AlgorithmSection
 from harness.config.settings import USUAL_METRIC, Draw, Execution, Inference, Outputs, Seeds, Tuning
+from harness.config.trackers import TrackersSection
 from harness.datasets.section import DatasetSection
 from harness.errors import MetricError, PluginError, suggestion
 from harness.grouping import GroupSection
@@ -120,6 +121,9 @@ class Experiment(Section):
     mean of all ratings, or those of `ItemMean` or `Popularity`."""
     outputs: Outputs = Outputs()
     """What the run keeps beside the scores; by default neither lists nor estimates."""
+    trackers: TrackersSection = Field(default={})
+    """Where the run is logged beside its folder: names, as `[csv, mlflow]`, or parameters by name,
+    as `csv: {path: all.csv}`. One that fails is a note. Passwords do not belong here."""
     clip: bool = True
     """Whether estimates are clipped to the rating scale, as Surprise's `predict` does."""
     accelerate: bool = True

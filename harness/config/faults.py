@@ -18,6 +18,7 @@ from harness.config.document import Document
 from harness.config.experiment import Experiment
 from harness.config.files import RENAMED
 from harness.config.from_python import name_of_given
+from harness.config.trackers import tracker_faults
 from harness.errors import ConfigError, Fault, PluginError
 from harness.files import placed
 from harness.sections import KeyPath, Section, explained
@@ -50,6 +51,7 @@ def checked(document: Document, *, with_ratings: bool = False) -> Experiment:
     except ValidationError as error:
         faults.update(_explained(entry, document) for entry in error.errors())
     faults.update(_algorithm_faults(document))
+    faults.update(tracker_faults(document))
     if faults:
         raise ConfigError(document.source, faults)
     return experiment

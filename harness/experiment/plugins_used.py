@@ -27,6 +27,8 @@ def plugins_used(experiment: Experiment) -> Iterator[PluginUsed]:
         yield from _used("metrics", metric.name, metric.definition.facts())
     for name in experiment.analyses:
         yield from _used("analyses", name, {})
+    for name in experiment.trackers:
+        yield from _used("trackers", name, {})
     for split in experiment.split:
         facts = {"name": split.describe(), "sentence": split.sentence()}
         yield from _used("splits", split.kind, facts)

@@ -13,6 +13,7 @@ from harness.arguments import checked
 from harness.comparison.inference import infer
 from harness.config.experiment import Experiment, headline_of
 from harness.config.from_python import GIVEN
+from harness.config.trackers import with_names
 from harness.errors import ConfigError, Fault, HarnessError
 from harness.execution.events import CellFinished, RunPlanned, Stage, Watch
 from harness.execution.pool import Pool
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from harness.experiment.tuning import Search
 
 
-@checked(HarnessError, leaving=("config", "overrides", "workers"))
+@checked(HarnessError, leaving=("config", "overrides", "workers", "track"))
 def run(
     config: str | Path | Mapping[str, Any] | Experiment,
     *,
@@ -47,6 +48,7 @@ def run(
     fresh: bool = False,
     trust_cache: bool = False,
     trust: bool = False,
+    track: str | Iterable[str] = (),
     watch: Watch = lambda event: None,
 ) -> Run:
     """Carry out an experiment.
@@ -72,6 +74,8 @@ def run(
         of a compiled extension; otherwise these are computed again, and a note says why.
     trust : bool
         Import the code that the record of a run names, where the config is the folder of a run.
+    track : str or iterable of str
+        Names of trackers, beside those of the config. One that fails is a note of the run.
     watch : callable
         Receives events, see `harness.execution.events`.
 
@@ -90,6 +94,8 @@ def run(
         If a metric does not define the gain of a rating, as of a negative one.
     ResultsError
         If the results cannot be written.
+    PluginError
+        If `track` names an unknown tracker, or one that needs parameters.
 
     Examples
     --------
@@ -115,24 +121,47 @@ def run(
         progress=lambda done, total: watch(Stage("", "loading", done, total)),
         trust=trust,
     )
+    experiment = plan.experiment
+    trackers = with_names(experiment.trackers, [track] if isinstance(track, str) else track)
     if results is not None:
-        check_replaceable(Path(results) / plan.experiment.name)
+        check_replaceable(Path(results) / experiment.name)
     watch(Stage("", "loading"))
     find_absent(plan)
     checks.check_tables(plan)
     checks.check_metrics(plan)
     checks.check_groups(plan)
+    workers = workers or experiment.execution.workers
+
+    def computed() -> Run:
+        pool = Pool(plan, attempt, workers, watch, fresh=fresh, trust_cache=trust_cache)
+        return _computed(plan, pool, watch, started, begun)
+
+    def written(done: Run) -> Run:
+        if results is None:
+            return done
+        watch(Stage("", "writing"))
+        return done.write(Path(results))
+
+    if not trackers:
+        return written(computed())
+    from harness.experiment.tracking import track as tracked  # imported where one is named
+
+    config_in_full = experiment.model_dump(mode="json")
+    return tracked(trackers, experiment.name, config_in_full, computed, written, watch)
+
+
+def _computed(plan: Plan, pool: Pool, watch: Watch, started: datetime, begun: float) -> Run:
+    """Fit and score every cell of a plan, and compare their scores."""
     cells, failures = list(plan.cells), dict[str, str]()
     searches: dict[int, Search] = {}
-    workers = workers or plan.experiment.execution.workers
-    with Pool(plan, attempt, workers, watch, fresh=fresh, trust_cache=trust_cache) as pool:
+    with pool:
         if plan.is_tuned:
             from harness.experiment import tuning
 
             cells, searches, failures = tuning.tune(plan, pool)
         todo = [cell for cell in cells if cell.key not in failures]
         n_trials = sum(len(search.tried) for search in searches.values())
-        watch(RunPlanned(len(cells), len(todo) - len(pool.missing(todo)), workers, n_trials))
+        watch(RunPlanned(len(cells), len(todo) - len(pool.missing(todo)), pool.workers, n_trials))
         for cell in cells:
             if cell.key in failures:
                 watch(CellFinished(cell.title, 0.0, error=failures[cell.key]))
@@ -145,16 +174,12 @@ def run(
         "seconds": round(time.perf_counter() - begun, 3),
         "files": {},
     }
-    done = Run(
+    return Run(
         RunInfo.checked(record),
         evaluation.users,
         trials=trials,
         outputs=evaluation.parts.get("outputs"),
     )
-    if results is None:
-        return done
-    watch(Stage("", "writing"))
-    return done.write(Path(results))
 
 
 def _record(plan: Plan, evaluation: Evaluation, watch: Watch) -> dict[str, object]:

@@ -20,7 +20,7 @@ _TIME = "%Y-%m-%dT%H-%M-%S"
 """Sorts by age, and is legal in the name of a file on Windows."""
 _STARTED = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d):(\d\d):(\d\d)")
 _EARLIER = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(-\d+)?")
-NOT_IN_NUMBERS = frozenset({"description", "execution"})
+NOT_IN_NUMBERS = frozenset({"description", "execution", "trackers"})
 """Keys of a config that change no number of a run."""
 
 

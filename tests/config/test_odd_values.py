@@ -69,6 +69,7 @@ statistics: {claim: models, baseline: SVD, test: t, margin: 0.1, correction: hol
              resamples: 100, confidence: 0.9}
 fallback: mean
 outputs: {lists: 5, estimates: true}
+trackers: {csv: {path: all.csv}}
 clip: true
 accelerate: true
 execution: {workers: 1, time_limit: 5.0, executor: dask, scheduler: "tcp://a:1"}

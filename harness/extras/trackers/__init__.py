@@ -1,0 +1,1 @@
+"""Where runs are logged: a file, MLflow, Weights & Biases; each imported where a run names it."""

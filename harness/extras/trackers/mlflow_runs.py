@@ -1,0 +1,114 @@
+"""A run is a run of MLflow, and each row of its table a run within it."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harness.extras.trackers.files_of_run import files_of
+from harness.extras.trackers.names import flat, mlflow_names
+from harness.trackers import TrackedRow, Tracker
+
+if TYPE_CHECKING:
+    from harness.results.runs import Run
+
+LONGEST_VALUE = 500
+"""Characters of a parameter's value that every version of MLflow takes."""
+LONGEST_TAG = 5000
+MOST_PARAMETERS = 100
+"""Of one request to a server."""
+
+
+class MLflow(Tracker):
+    """A run of MLflow for the whole, with config, table, page and record; within it one a row.
+
+    A row has the parameters of its algorithm, the names of its table as tags, and its metrics by
+    names that MLflow takes: ``ndcg@10`` is ``ndcg_at_10``, the ends of its interval
+    ``ndcg_at_10_low`` and ``ndcg_at_10_high``; the tag ``labels`` holds the labels by these names.
+
+    Parameters
+    ----------
+    uri : str, optional
+        Of the server or the database, as ``sqlite:///mlflow.db``; by default as MLflow is set up,
+        with ``MLFLOW_TRACKING_URI``.
+    experiment : str, optional
+        Name of MLflow's experiment; by default that of the run.
+    """
+
+    def __init__(self, uri: str | None = None, experiment: str | None = None) -> None:
+        self.uri, self.experiment = uri, experiment
+        self.client: Any = None
+        self.experiment_id = self.run_id = ""
+
+    @classmethod
+    def missing(cls) -> str:
+        """Return what is missing where MLflow is not installed."""
+        if importlib.util.find_spec("mlflow"):
+            return ""
+        return "mlflow is not installed; pip install 'surprise-harness[mlflow]'"
+
+    def start(self, name: str, config: Mapping[str, Any]) -> None:
+        """Begin a run of MLflow, with the config as its parameters."""
+        library = importlib.import_module("mlflow")
+        self.client = library.MlflowClient(self.uri)
+        self.experiment_id = self._experiment(library, self.experiment or name)
+        run = self.client.create_run(self.experiment_id, run_name=name)
+        self.run_id = run.info.run_id
+        self._log(self.run_id, dict(flat(config)), {})
+
+    def _experiment(self, library: Any, name: str) -> str:
+        """Return the id of an experiment, which is made where it is missing."""
+        found = self.client.get_experiment_by_name(name)
+        if found is None:
+            try:
+                return str(self.client.create_experiment(name))
+            except library.exceptions.MlflowException:  # another run made it meanwhile
+                found = self.client.get_experiment_by_name(name)
+                if found is None:
+                    raise
+        return str(found.experiment_id)
+
+    def row(self, row: TrackedRow) -> None:
+        """Log a row as a run within the run."""
+        tags = {key: getattr(row, key) for key in ("algorithm", "dataset", "split", "candidates")}
+        tags["mlflow.parentRunId"] = self.run_id
+        run = self.client.create_run(self.experiment_id, run_name=row.title, tags=tags)
+        self._log(run.info.run_id, dict(flat(row.params)), row.values)
+        if row.error:
+            self.client.set_tag(run.info.run_id, "error", row.error[:LONGEST_TAG])
+        self.client.set_terminated(run.info.run_id, "FAILED" if row.error else "FINISHED")
+
+    def _log(self, run_id: str, params: Mapping[str, Any], values: Mapping[str, float]) -> None:
+        entities = importlib.import_module("mlflow.entities")
+        now = int(time.time() * 1000)
+        param_names, value_names = mlflow_names(params), mlflow_names(values)
+        written = [
+            entities.Param(param_names[key], str(value)[:LONGEST_VALUE])
+            for key, value in params.items()
+        ]
+        numbers = [entities.Metric(value_names[key], values[key], now, 0) for key in values]
+        labels = "\n".join(f"{name}: {label}" for label, name in value_names.items())
+        tags = [entities.RunTag("labels", labels[:LONGEST_TAG])] if labels else []
+        for first in range(0, max(len(written), 1), MOST_PARAMETERS):
+            part = written[first : first + MOST_PARAMETERS]
+            rest = ((), ()) if first else (numbers, tags)
+            self.client.log_batch(run_id, params=part, metrics=rest[0], tags=rest[1])
+
+    def end(self, run: Run) -> None:
+        """Log config, table, record and page as artifacts, and end the run of MLflow."""
+        with files_of(run) as files:
+            for file in files:
+                self.client.log_artifact(self.run_id, str(Path(file)))
+        self.client.set_terminated(self.run_id, "FINISHED")
+
+    def fail(self, reason: str) -> None:
+        """End the run of MLflow as one that failed or was stopped."""
+        if self.run_id:
+            self.client.set_tag(self.run_id, "error", reason[:LONGEST_TAG])
+            self.client.set_terminated(
+                self.run_id, "KILLED" if reason == "interrupted" else "FAILED"
+            )

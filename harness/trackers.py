@@ -1,0 +1,189 @@
+"""What a tracker is: it is told of a run's start, its rows and its end, and logs them somewhere.
+
+::
+
+    class Lines(harness.Tracker):
+        '''A line in a file for each row.'''
+
+        def __init__(self, path: str = "lines.txt"):
+            self.path = path
+
+        def row(self, row):
+            with open(self.path, "a") as file:
+                print(row.run, row.title, row.metrics, file=file)
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from harness import plugins
+from harness.arguments import check_argument
+from harness.errors import PluginError, suggestion
+
+if TYPE_CHECKING:
+    from harness.results.runs import Run
+
+
+@dataclass(frozen=True)
+class TrackedRow:
+    """A row of a run's table, as a tracker is told of it.
+
+    Parameters
+    ----------
+    run : str
+        Name of the run.
+    title : str
+        Name of the row, different in each: the algorithm's label, with data set, split and
+        candidates in front where the run has several tables.
+    algorithm, dataset, split, candidates : str
+        As in the table.
+    params : dict
+        Arguments of the algorithm; where a search chose them, those of the first fold.
+    metrics : dict of str to float
+        The value of each metric by its label; one that is undefined is left out.
+    intervals : dict of str to (float, float)
+        Low and high end of the interval over users, where users were compared.
+    fit_seconds, score_seconds, metric_seconds : float or None
+        Means of the row's cells; None where all failed.
+    peak_mb : float or None
+        The largest of its cells.
+    n_users : int or None
+        Users who are evaluated.
+    error : str
+        Why cells failed; empty where none did.
+    """
+
+    run: str
+    title: str
+    algorithm: str
+    dataset: str
+    split: str
+    candidates: str
+    params: dict[str, Any]
+    metrics: dict[str, float]
+    intervals: dict[str, tuple[float, float]]
+    fit_seconds: float | None
+    score_seconds: float | None
+    metric_seconds: float | None
+    peak_mb: float | None
+    n_users: int | None
+    error: str
+
+    @property
+    def values(self) -> dict[str, float]:
+        """All numbers by name: metrics, ends of intervals as ``ndcg@10_low``, seconds, counts."""
+        named: dict[str, float | None] = {}
+        for label, value in self.metrics.items():
+            named[label] = value
+            if label in self.intervals:
+                named[f"{label}_low"], named[f"{label}_high"] = self.intervals[label]
+        for name in ("fit_seconds", "score_seconds", "metric_seconds", "peak_mb", "n_users"):
+            named[name] = getattr(self, name)
+        return {name: value for name, value in named.items() if value is not None}
+
+
+class Tracker:
+    """The base class of what logs a run somewhere.
+
+    A subclass is a plug-in of the group ``harness.trackers``, or named as ``mine:Lines`` under
+    `trackers` in a config. The arguments of its constructor are the parameters that a config may
+    give it. It is made once for a run. Where a method raises, nothing else of the tracker is called
+    but `fail`, and the run goes on with a note.
+
+    Examples
+    --------
+    >>> class Titles(Tracker):
+    ...     '''The titles of all rows.'''
+    ...     titles = []
+    ...     def row(self, row):
+    ...         self.titles.append(row.title)
+    >>> import harness
+    >>> tracker = Titles()
+    >>> tracker.start("mine", {"seed": [0]}), tracker.fail("interrupted")
+    (None, None)
+    """
+
+    api: ClassVar[int] = 1
+    """The version of the interface that the class is written for."""
+
+    def start(self, name: str, config: Mapping[str, Any]) -> None:
+        """Begin, before the first model is fitted.
+
+        Parameters
+        ----------
+        name : str
+            Of the run.
+        config : mapping
+            With every key, as ``run.json`` has it.
+        """
+
+    def row(self, row: TrackedRow) -> None:
+        """Take a row of the table, in its order; a row that failed too.
+
+        Parameters
+        ----------
+        row : TrackedRow
+        """
+
+    def end(self, run: Run) -> None:
+        """End, after the run is written.
+
+        Parameters
+        ----------
+        run : Run
+            ``run.folder`` holds ``table.csv``, ``run.json`` and others; None where nothing is
+            written.
+        """
+
+    def fail(self, reason: str) -> None:
+        """End in place of `end`, where the run was interrupted or a method of this raised.
+
+        Parameters
+        ----------
+        reason : str
+        """
+
+    @classmethod
+    def missing(cls) -> str:
+        """Return what this machine lacks, and how to install it; empty if nothing."""
+        return ""
+
+
+def tracker_class(name: str) -> type[Tracker]:
+    """Return the class of a tracker by its name, or raise a PluginError.
+
+    >>> tracker_class("csv").__name__
+    'CSV'
+    >>> tracker_class("cvs")
+    Traceback (most recent call last):
+    harness.errors.PluginError: 'cvs' is not among the trackers; did you mean 'csv'?
+    """
+    plugin = plugins.find("trackers", name)
+    kind = plugin.load()
+    if not (isinstance(kind, type) and issubclass(kind, Tracker)):
+        raise PluginError(
+            f"trackers: {name!r} of {plugin.origin}: not a subclass of harness.Tracker; make it one"
+        )
+    return kind
+
+
+def parameter_faults(name: str, params: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with the parameters of a tracker: the parameter, '' for all; and what."""
+    kind = tracker_class(name)
+    allowed = inspect.signature(kind).parameters.values()
+    named = {p.name: p for p in allowed if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
+    for parameter, value in params.items():
+        if parameter in named:
+            try:
+                check_argument(kind.__init__, name, parameter, value, PluginError)
+            except PluginError as error:
+                yield parameter, str(error)
+        elif not any(p.kind is p.VAR_KEYWORD for p in allowed):
+            yield parameter, f"{name} has no such parameter; {suggestion(parameter, named)}"
+    for parameter, declared in named.items():
+        if declared.default is declared.empty and parameter not in params:
+            yield "", f"{name} needs the parameter {parameter!r}; add it"
