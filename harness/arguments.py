@@ -32,6 +32,10 @@ WORDS: dict[Any, str] = {
     np.ndarray: "an array of numbers", Any: "anything",
 }  # fmt: skip
 UNIONS = (Union, types.UnionType)
+MOST_RATING, MOST_SCORE = 1e30, 1e40
+"""The greatest rating and score: sums of squares of the one and of sixth powers of the other are
+far from what a float holds. Of values that are all below the inverse, powers are lost.
+"""
 SHOWN = 60
 """Characters of a value that a message quotes."""
 
@@ -288,6 +292,33 @@ def as_array(
         raise error(
             f"{name}: {found if ragged else f'{reason_of(fault)}; give numbers only'}"
         ) from None
+
+
+def unit_fault(most: float, *columns: Array) -> str:
+    """Return why numbers cannot be squared and added; empty for nothing.
+
+    Of all columns together the greatest, whatever its sign, has to be 0 or between 1 / `most` and
+    `most`. NaN is no number here.
+
+    >>> unit_fault(1e30, np.array([1.0, -1e31]))
+    'a value of -1e+31, too large to be squared; use a unit that gives at most 1e+30'
+    >>> unit_fault(1e30, np.array([0.0, 1e-31])), unit_fault(1e30, np.array([1e-31, 1.0]))
+    ('no value beyond 1e-31, too small to be squared; use a unit that gives 1e-30 or more', '')
+    """
+    lows = [float(np.fmin.reduce(column, axis=None, initial=0.0)) for column in columns]
+    highs = [float(np.fmax.reduce(column, axis=None, initial=0.0)) for column in columns]
+    greatest = max([*lows, *highs], key=abs)
+    if abs(greatest) > most:
+        return (
+            f"a value of {greatest:.3g}, too large to be squared; use a unit that gives at most "
+            f"{most:g}"
+        )
+    if 0 < abs(greatest) < 1 / most:
+        return (
+            f"no value beyond {abs(greatest):.3g}, too small to be squared; use a unit that gives "
+            f"{1 / most:g} or more"
+        )
+    return ""
 
 
 def _check_whole(array: Array, kind: DTypeLike) -> None:

@@ -10,12 +10,15 @@ import numpy as np
 from harness import metrics
 from harness.errors import MetricError
 from harness.metrics import Exposure, Metric, Pairs, Rankings, Scores, Value, number
+from harness.metrics.arrays import Floats
 from harness.metrics.scoring import score_apart
 from harness.metrics.ties import resolve_ties
 from harness.notes import Note
 
 NO_DIFFERENCE = 1e-9
-"""Scores of a user that differ by less are equal except for rounding."""
+"""Scores of a user that differ by less are equal except for rounding: of scores below 1, by less
+than this share of the greatest.
+"""
 
 
 def evaluate(
@@ -97,7 +100,8 @@ def cannot_distinguish(
     if limits is None:  # it fails
         return None
     # A mean over orders as great as the greatest value: all orders have that value.
-    if (limits["best"].per_user - limits["random"].per_user > NO_DIFFERENCE).any():
+    best = limits["best"].per_user
+    if (best - limits["random"].per_user > _no_difference(best)).any():
         return None
     longest = int(rankings.n_ranked.max(initial=0))
     if longest <= 1:
@@ -149,6 +153,13 @@ def tied_shares(scored: Sequence[Metric], rankings: Rankings) -> dict[str, float
             if metric in of_best or metric in of_worst:
                 del shares[str(metric)]
                 continue
-            gaps = np.abs(best[metric].per_user - worst[metric].per_user)
-            shares[str(metric)] = float((gaps > NO_DIFFERENCE).mean())
+            highest = best[metric].per_user
+            gaps = np.abs(highest - worst[metric].per_user)
+            shares[str(metric)] = float((gaps > _no_difference(highest)).mean())
     return shares
+
+
+def _no_difference(scores: Floats) -> float:
+    """Return the difference of scores that is rounding."""
+    greatest = max(np.fmax.reduce(scores, initial=0.0), -np.fmin.reduce(scores, initial=0.0))
+    return NO_DIFFERENCE * min(1.0, float(greatest))

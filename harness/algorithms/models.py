@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from harness.algorithms import base, numerical_faults, parameters, registry, surprise
 from harness.algorithms.trainset import Bools, Codes, ColumnTrainset, Floats, Lists, RatingLists
-from harness.arguments import as_array, checked
+from harness.arguments import MOST_RATING, as_array, checked
 from harness.errors import AlgorithmError
 from harness.kernels import kernel
 
@@ -27,6 +27,7 @@ __all__ = ["ColumnTrainset", "Lists", "RatingLists", "catalogue", "estimate", "f
 Path = Literal["accelerated", "surprise"]
 Outcome = tuple[Floats, Bools]  # estimates, and which are impossible
 
+MOST_FINITE = float(np.finfo(np.float64).max)
 BLOCK_BYTES = 32_000_000  # of the estimates that `catalogue` yields at a time
 
 
@@ -198,29 +199,39 @@ def check_and_clip(model: surprise.AlgoBase, estimates: Floats, clip: bool) -> N
         why = f", perhaps from a {numerical_faults.BY_ZERO}"
         if hasattr(model, "n_epochs") or getattr(model, "bsl_options", {}).get("method") == "sgd":
             why = numerical_faults.DIVERGED
-        problem = f"{n_bad:,} of {estimates.size:,} estimates are not numbers{why}"
+        fault = "not numbers"
+        if not clip and np.isfinite(estimates).all():
+            fault = f"beyond {MOST_RATING:g}"
+        problem = f"{n_bad:,} of {estimates.size:,} estimates are {fault}{why}"
         raise AlgorithmError(f"{type(model).__name__}: {problem}")
 
 
 def _clip(model: surprise.AlgoBase, estimates: Floats, clip: bool) -> int:
     """Clip in place if the estimates are ratings; return how many are not finite."""
-    scale = model.trainset.rating_scale if clip and not is_preference(model) else (-np.inf, np.inf)
+    of_ratings = not is_preference(model)
+    low, high = model.trainset.rating_scale if clip and of_ratings else (-np.inf, np.inf)
     flat = estimates.reshape(-1)
-    n_bad = bound(flat, *map(float, scale))
+    # Errors of ratings are squared; of preferences the order alone counts.
+    n_bad = bound(flat, float(low), float(high), MOST_RATING if of_ratings else MOST_FINITE)
     if not np.shares_memory(flat, estimates):
         estimates[...] = flat.reshape(estimates.shape)
     return n_bad
 
 
 @kernel
-def bound(values: Floats, lowest: float, highest: float) -> int:
-    """Clip in place, NaN to `highest` as Python's min does; return how many were not finite."""
+def bound(values: Floats, lowest: float, highest: float, most: float) -> int:
+    """Clip in place, NaN to `highest` as Python's min does; return how many are no numbers.
+
+    Those are what is not finite, and what is beyond `most` when it is clipped.
+    """
     n_bad = 0
     for place in range(len(values)):
         value = values[place]
-        n_bad += value - value != 0.0
+        is_bad = value - value != 0.0
         value = value if value < highest else highest
-        values[place] = value if value > lowest else lowest
+        value = value if value > lowest else lowest
+        n_bad += is_bad | (abs(value) > most)
+        values[place] = value
     return n_bad
 
 

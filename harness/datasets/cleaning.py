@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from harness.arguments import MOST_RATING, unit_fault
 from harness.datasets.conversion import NO_TIME, SHOWN, Coded, Flaw, Mask, Rows, Table, shown
 from harness.datasets.section import DatasetSection, Policies
 from harness.errors import DataError, counted
@@ -101,6 +102,8 @@ def clean(table: Table, **chosen: Unpack[Policies]) -> tuple[Table, tuple[float,
         table, usable = merge_pairs(table, duplicates, usable)
     if not usable.all():
         table = table.take(usable)
+    if fault := unit_fault(MOST_RATING, table.numbers["rating"]):
+        raise DataError(f"{table.at(-1)}: the ratings have {fault}")
     ids = {role: in_order_of_appearance(column) for role, column in table.ids.items()}
     return replace(table, ids=ids, notes=(*table.notes, *notes), flaws=()), scale
 

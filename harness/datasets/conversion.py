@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from harness.arguments import MOST_RATING
 from harness.datasets.columns import Kind, is_number
 from harness.errors import DataError
 from harness.notes import Note
@@ -195,14 +196,22 @@ class _Conversion:
             with suppress(pa.ArrowInvalid):
                 values = _floats(self._with_points(column))
                 if np.isfinite(values).all():
-                    return values
+                    return self._of_size(values, role)
             fault = f"the {role} {{}} is not a number"
             parse = lambda texts: _parse_numbers(self._with_points(texts))  # noqa: E731
-            return self._each_text(column, parse, np.nan, fault)
+            return self._of_size(self._each_text(column, parse, np.nan, fault), role)
         if not _is_numeric(column.type):
             raise DataError(f"{role}s of type {column.type}; turn them into numbers")
         values = _floats(column)
         self._mark(np.isinf(values), lambda row: f"the {role} {values[row]} is not finite")
+        return self._of_size(values, role)
+
+    def _of_size(self, values: NDArray[np.float64], role: str) -> NDArray[np.float64]:
+        """Mark ratings that are too large to be squared; of other numbers the order counts."""
+        if role == "rating":
+            fault = f"is too large to be squared; use a unit that gives at most {MOST_RATING:g}"
+            large = np.isfinite(values) & (np.abs(values) > MOST_RATING)
+            self._mark(large, lambda row: f"the rating {values[row]:.3g} {fault}")
         return values
 
     def _with_points(self, texts: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Literal, Self, TypedDict
 
+import numpy as np
 from pydantic import (
     AfterValidator,
     Field,
@@ -20,6 +21,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from harness import plugins
+from harness.arguments import MOST_RATING, unit_fault
 from harness.datasets.catalogue import ALIASES, CATALOGUE, DataSet, DuplicatePolicy
 from harness.errors import counted
 from harness.sections import Section
@@ -83,6 +85,8 @@ def checked_scale(scale: tuple[float, float]) -> tuple[float, float]:
             f"[{scale[0]:.16g}, {scale[1]:.16g}] is not a scale; "
             "give the lowest and the highest rating, as [0.5, 5]"
         )
+    if fault := unit_fault(MOST_RATING, np.array(scale)):
+        raise ValueError(f"[{scale[0]:.16g}, {scale[1]:.16g}] has {fault}")
     return scale
 
 

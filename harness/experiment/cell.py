@@ -162,7 +162,7 @@ def compute(cell: Cell, plan: Plan, report: Report, workers: int = 1) -> CellRec
 def _notes(chosen: AlgorithmConfig, trainset: ColumnTrainset, fit_path: str) -> Iterator[Note]:
     """Yield notes on how an algorithm was fitted."""
     values = trainset.by_user.ratings
-    if not registry.entry(chosen.name).truncates or (values == values.astype(int)).all():
+    if not registry.entry(chosen.name).truncates or (values == np.trunc(values)).all():
         return
     if chosen.as_surprise or fit_path == "surprise":
         yield Note("ratings-cut")
@@ -359,7 +359,7 @@ def compile_scoring(wanted: tuple[Metric, ...], depth: int, *, catalogue: bool =
         from harness.rankings.ties import tie_keys
 
         keys = tie_keys(ids[:1]), tie_keys(ids)
-    models.bound(estimates, 1.0, 5.0)
+    models.bound(estimates, 1.0, 5.0, 5.0)
     listed = _rank_listed(1, owners, items, estimates, ratings, keys, depth=depth)
     if catalogue:
         block = (estimates[None], [0, 2], items[:2], ratings[:2], [0, 1], [2])

@@ -223,12 +223,11 @@ def scored(
     exposure = None
     if any(each.needs_items for each in wanted):
         exposure = _exposure(split, record, split.ratings.genres if plan.of_genres else None)
-    evidence = record.rankings, record.pairs, exposure
-    scores, errors = evaluation.evaluate_apart(wanted, *evidence)
+    defined = [metric for metric in wanted if not (prefers and metric.needs_ratings)]
     blank = Scores(np.full(len(record.users), np.nan), np.nan, 0)
-    for label in [str(metric) for metric in wanted if prefers and metric.needs_ratings]:
-        scores[label] = blank
-        errors.pop(label, None)
+    evidence = record.rankings, record.pairs, exposure
+    of_defined, errors = evaluation.evaluate_apart(defined, *evidence)
+    scores = dict.fromkeys(map(str, wanted), blank) | of_defined
     seconds = time.perf_counter() - begun
     result = CellResult(
         **name.model_dump(exclude_unset=True),

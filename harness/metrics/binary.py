@@ -32,7 +32,6 @@ from harness.metrics.gains import BINARY, Gains, gain_of
 from harness.metrics.parameters import (
     EMPTY,
     LISTS,
-    POSITIVE,
     SHARE,
     THRESHOLD,
     TIES,
@@ -68,7 +67,7 @@ AP_TIES = replace(
 BETA = Parameter(
     "beta",
     "weight of recall against precision",
-    limits=POSITIVE,
+    limits=(0.0, 1e100),  # it is squared
     default="1",
 )
 PERSISTENCE = Parameter(

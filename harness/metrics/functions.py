@@ -21,6 +21,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from harness.arguments import MOST_SCORE, unit_fault
 from harness.errors import MetricError, counted, reason_of
 from harness.metrics.arrays import Exposure, Floats, Ints, Pairs, Rankings, Ranks, locked
 from harness.metrics.definition import Definition
@@ -292,6 +293,8 @@ def _checked(
             f"{name} returned shape {scores.shape} for {counted(n_users, 'user')}; return one "
             f"number a user, shape ({n_users},)"
         )
+    if fault := unit_fault(MOST_SCORE, scores[np.isfinite(scores)]):
+        raise MetricError(f"{name}: {fault}")
     low, high = limits
     slack = TOLERANCE * max(1.0, *(abs(end) for end in limits if math.isfinite(end)), 0.0)
     outside = np.isinf(scores) | (scores < low - slack) | (scores > high + slack)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.arguments import MOST_RATING, unit_fault
 from harness.kernels import kernel
 from harness.metrics.arrays import Floats
 from harness.metrics.parameters import (
@@ -104,7 +105,7 @@ def without_gain(params: Params, relevance: Floats) -> str:
             f"2**{number(most)} is beyond what a float holds; use gain=linear, or "
             "gain=binary for counts, as of plays"
         )
-    return ""
+    return unit_fault(MOST_RATING, grades) if gain == "linear" else ""
 
 
 def gains(params: Params, relevance: Floats) -> Gains:

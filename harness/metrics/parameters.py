@@ -10,7 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from harness.arguments import checked
+import numpy as np
+
+from harness.arguments import MOST_RATING, checked, unit_fault
 from harness.errors import MetricError, counted, nearest
 
 NONE, OPTIONAL, SEVERAL = (0, 0), (0, 1), (1, math.inf)
@@ -163,6 +165,8 @@ class Parameter:
                 f"the gains of {value} are negative or fall; write the gain of relevance 0, 1, "
                 "2, ... from the least to the most"
             )
+        if word == "table" and (fault := unit_fault(MOST_RATING, np.array(numbers))):
+            raise MetricError(f"the gains of {value} have {fault}")
         if word == "random":
             seed = numbers[0] if numbers else 0.0
             if not seed.is_integer() or not 0 <= seed < 2**32:

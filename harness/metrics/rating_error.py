@@ -23,6 +23,8 @@ from functools import partial
 
 import numpy as np
 
+from harness.arguments import MOST_RATING, unit_fault
+from harness.errors import MetricError
 from harness.kernels import each_block, kernel
 from harness.metrics.arrays import Floats, Ints, Pairs
 from harness.metrics.definition import metric
@@ -61,13 +63,13 @@ def rmse(pairs: Pairs, params: Params) -> UserScores:
 @_error("mean(abs(estimate - rating))")
 def mae(pairs: Pairs, params: Params) -> UserScores:
     """Mean absolute error of the estimates."""
-    return _means(pairs, np.abs(pairs.estimates - pairs.ratings))
+    return _means(pairs, np.abs(_errors(pairs)))
 
 
 @_error("mean((estimate - rating)**2)")
 def mse(pairs: Pairs, params: Params) -> UserScores:
     """Mean squared error of the estimates."""
-    return _means(pairs, np.square(pairs.estimates - pairs.ratings))
+    return _means(pairs, np.square(_errors(pairs)))
 
 
 @_explained("1 - sum((rating - estimate)**2) / sum((rating - mean(rating))**2)")
@@ -82,7 +84,7 @@ def r2(pairs: Pairs, params: Params) -> UserScores:
 @_explained("1 - var(rating - estimate) / var(rating)")
 def explained_variance(pairs: Pairs, params: Params) -> UserScores:
     """As r2, but a constant error has no effect."""
-    return _unexplained(pairs, *_variances(pairs, pairs.ratings - pairs.estimates))
+    return _unexplained(pairs, *_variances(pairs, -_errors(pairs)))
 
 
 @_pooled(
@@ -175,6 +177,13 @@ def _estimated_counts(pairs: Pairs, params: Params, k: int) -> tuple[Floats, Flo
         return np.bincount(users, values, minlength=pairs.n_users).astype(np.float64)
 
     return total(weights * relevant), total(weights), total(relevant.astype(float))
+
+
+def _errors(pairs: Pairs) -> Floats:
+    """Return the errors of the estimates, which can be squared and added."""
+    if fault := unit_fault(MOST_RATING, pairs.estimates, pairs.ratings):
+        raise MetricError(f"estimates and ratings: {fault}")
+    return np.asarray(pairs.estimates - pairs.ratings)
 
 
 def _ratio(part: Floats | Ints, total: Floats | Ints, none: float = math.nan) -> Floats:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.arguments import as_array, checked
+from harness.arguments import MOST_SCORE, as_array, checked, unit_fault
 from harness.errors import ComparisonError, counted, suggestion
 from harness.lazy import pd
 from harness.statistics.corrections import Correction, adjust, ranked_letters
@@ -17,9 +17,6 @@ from harness.statistics.paired import DEFAULT_RESAMPLES, check_words
 from harness.statistics.pairs import MARGIN, SEED_TESTS, PairedTest, ScoredPairs
 from harness.statistics.resampling import MOST_RESAMPLES, Floats
 from harness.statistics.variance import FEWEST_SEEDS, FEWEST_USERS, StandardError
-
-SMALLEST, LARGEST = 1e-100, 1e100
-"""Between what the greatest score of an algorithm must be, unless it is 0: squares are added."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -356,12 +353,9 @@ def _faults(
     yield table_fault(table, names, "user")
     if np.isinf(table).any():
         yield "a score is infinite; leave it out as NaN"
-    greatest = np.abs(np.nan_to_num(table)).max(axis=0, initial=0.0)
-    for size in greatest[(greatest != 0) & ((greatest < SMALLEST) | (greatest > LARGEST))][:1]:
-        yield (
-            f"scores of {size:.3g}, whose squares a float does not hold; give them in a unit that "
-            f"has values between {SMALLEST:g} and {LARGEST:g}"
-        )
+    for name, column in zip(names, table.T, strict=True):
+        if fault := unit_fault(MOST_SCORE, column):
+            yield f"the scores of {name!r} have {fault}"
     if baseline is not None and baseline not in names:
         yield f"unknown baseline {baseline!r}; {suggestion(baseline, names)}"
     if not 0 < confidence < 1:

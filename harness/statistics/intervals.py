@@ -11,7 +11,7 @@ from harness.arguments import checked
 from harness.errors import ComparisonError
 from harness.kernels import each_block
 from harness.lazy import scipy
-from harness.statistics.paired import DEFAULT_RESAMPLES, check_words
+from harness.statistics.paired import DEFAULT_RESAMPLES, check_unit, check_words
 from harness.statistics.resampling import (
     MANY_USERS,
     MOST_RESAMPLES,
@@ -90,6 +90,7 @@ def bootstrap_interval(
         )
     _check_settings(confidence, n_resamples)
     none, values = np.zeros(0, np.intp), np.asarray(values, np.float64)
+    check_unit("interval: values", values)
     if n_resamples is None and len(values) >= MANY_USERS:
         from harness.statistics.expansion import Moments
 
@@ -231,6 +232,7 @@ def gaps(
             f"gaps: scores of shapes {one.shape} and {other.shape}; give a row for each user and "
             "the same columns"
         )
+    check_unit("gaps: scores", one, other)
     m, values = one.shape[1], one - other if paired else _pseudo_values(one, other)
     if n_resamples is None and len(values) >= MANY_USERS:
         from harness.statistics.expansion import Moments

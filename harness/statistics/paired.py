@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness import seeds
-from harness.arguments import checked
+from harness.arguments import MOST_SCORE, checked, unit_fault
 from harness.errors import ComparisonError, suggestion
 from harness.lazy import scipy
 from harness.statistics.resampling import (
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 DEFAULT_RESAMPLES = 10_000
 EPSILON = float(np.finfo(np.float64).eps)
+MOST_SQUARED = 1e150  # differences whose squares can be added
 MOST_WORK = 5_000_000_000  # limit of users times pairs times more resamples: a few seconds
 
 
@@ -40,6 +41,12 @@ def check_words(where: str, **settings: tuple[str, object]) -> None:
         if word not in get_args(words):
             fault = f"unknown {key} {word!r}; {suggestion(word, get_args(words))}"
             raise ComparisonError(f"{where}: {fault}")
+
+
+def check_unit(where: str, *columns: Floats, most: float = MOST_SCORE) -> None:
+    """Refuse numbers that are too large or too small for sums of their powers."""
+    if fault := unit_fault(most, *columns):
+        raise ComparisonError(f"{where}: {fault}")
 
 
 @checked(ComparisonError)
@@ -92,6 +99,7 @@ def _by_column(
     differences: Floats, function: Callable[[Floats], float], *, fewest: int = 1, none: float = 1.0
 ) -> Floats:
     """Apply a function to the known part of each column that has something to test."""
+    check_unit("differences", differences, most=MOST_SQUARED)
     columns = (column[~np.isnan(column)] for column in differences.T)
     values = [function(x) if len(x) >= fewest and x.any() else none for x in columns]
     return np.array(values)
@@ -116,6 +124,7 @@ def randomisation(differences: Floats, n_resamples: int | None = None, seed: int
         )
     if n_resamples is not None and not 1 <= n_resamples <= MOST_RESAMPLES:
         raise ComparisonError(f"{n_resamples} resamples; use 10,000")
+    check_unit("differences", differences)
     n_users, n_pairs = differences.shape
     if n_resamples is None and n_users >= MANY_USERS:
         from harness.statistics.expansion import Moments

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harness import seeds
-from harness.arguments import as_array, checked
+from harness.arguments import MOST_SCORE, as_array, checked, unit_fault
 from harness.errors import ComparisonError, counted
 from harness.lazy import pd, scipy
 from harness.statistics.comparison import table_fault
@@ -255,6 +255,8 @@ def _faults(table: Floats, names: Sequence[str], rope: float, level: float) -> I
         yield f"{counted(len(table), 'data set')}; give two or more"
     if not np.isfinite(table).all():
         yield "a score is missing or infinite; leave its algorithm or its data set out"
+    elif fault := unit_fault(MOST_SCORE, table):
+        yield f"the scores have {fault}"
     if not 0 <= rope < np.inf:
         yield f"a region of practical equivalence of {rope}; use 0 or more, such as 0.01"
     if not 0 < level < 1:

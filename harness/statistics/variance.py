@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from harness.arguments import checked
+from harness.arguments import MOST_SCORE, checked, unit_fault
 from harness.errors import ComparisonError
 from harness.lazy import scipy
 from harness.statistics.resampling import Floats
@@ -178,6 +178,8 @@ def components(scores: Floats, levels: Sequence[str]) -> dict[str, float]:
     """
     if scores.ndim != len(levels) + 1:
         raise ComparisonError(f"scores of shape {scores.shape}; give a level for each axis but one")
+    if fault := unit_fault(MOST_SCORE, scores):
+        raise ComparisonError(f"components: the scores have {fault}")
     return {name: max(0.0, value) for name, value in _moments(scores, levels).items()}
 
 

@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 from threadpoolctl import threadpool_limits
 
+from harness import statistics
 from harness.errors import ComparisonError
 from harness.statistics import (
     adjust,
@@ -222,12 +223,45 @@ def test_what_is_no_p_value_is_refused(p_values):
         adjust(p_values, "none")
 
 
+@pytest.mark.parametrize("n_users", [50, 10_000])  # of which many are computed from moments
 @pytest.mark.parametrize("test", ["randomisation", "t", "wilcoxon"])
-@pytest.mark.parametrize("size", [1e308, 1e200, 1e-200, 1e-310])
-def test_scores_whose_squares_are_no_floats_are_refused(size, test):
-    column = np.random.default_rng(0).random(50)
+@pytest.mark.parametrize("size", [1e308, 1e200, 1e60, 1e-60, 1e-200, 1e-310])
+def test_scores_whose_powers_are_no_floats_are_refused(size, test, n_users):
+    column = np.random.default_rng(0).random(n_users)
     scores = np.column_stack([column, column[::-1]])
-    with pytest.raises(ComparisonError, match="whose squares a float does not hold; give them in"):
+    with pytest.raises(ComparisonError, match=r"'A' have .*to be squared; use a unit"):
         compare(scores * size, ["A", "B"], test=test)
     scores[:, 1] = 0  # an algorithm that never scores is none of them
     assert len(compare(scores, ["A", "B"], test=test).pairs) == 1
+
+
+@pytest.mark.parametrize("n_users", [50, 10_000])
+@pytest.mark.parametrize("size", [2.0**132, 2.0**-132])  # so that no digit is rounded
+def test_scores_of_other_units_differ_in_nothing_but_the_unit(size, n_users):
+    scores = np.random.default_rng(1).random((n_users, 3))
+    one, other = (compare(scores * unit, ["A", "B", "C"], n_resamples=None) for unit in (1.0, size))
+    for table, columns in (("algorithms", ["mean", "low", "high"]), ("pairs", ["low", "high"])):
+        expected = getattr(one, table)[columns].to_numpy() * size
+        np.testing.assert_allclose(getattr(other, table)[columns], expected, rtol=1e-9)
+    np.testing.assert_allclose(other.pairs["p"], one.pairs["p"], rtol=1e-9)
+
+
+@pytest.mark.parametrize("size", [1e308, 1e200, 1e-200, 1e-310])
+@pytest.mark.parametrize(
+    "function",
+    [
+        statistics.bootstrap_interval,
+        lambda values: statistics.gaps(values, values[::-1].copy(), paired=True),
+        lambda values: statistics.gaps(values, values[::-1].copy(), paired=False),
+        statistics.randomisation,
+        statistics.paired_t,
+        statistics.wilcoxon,
+        statistics.effect_size,
+        lambda values: statistics.components(values, ["seed"]),
+        lambda values: statistics.compare_ranks(values, ["A", "B"]),
+    ],
+)
+def test_every_statistic_refuses_numbers_whose_powers_are_no_floats(function, size):
+    values = np.random.default_rng(0).random((20, 2)) - 0.25
+    with pytest.raises(ComparisonError, match="to be squared; use a unit that gives"):
+        function(values * size)
