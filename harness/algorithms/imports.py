@@ -7,15 +7,18 @@ from typing import NamedTuple
 
 IMPORTERS = ("import_module", "__import__")
 """Functions that import the module of a name."""
-EVALUATORS = ("exec", "eval")
-"""Functions that run a text; methods of these names are other functions."""
+EVALUATORS = ("exec", "eval", "compile")
+"""Functions that run a text, or make code of it; methods of these names are other functions."""
 LOADERS = {
     "run_path": "runs a file",
     "run_module": "runs a module by its name",
     "spec_from_file_location": "imports a file by its path",
     "SourceFileLoader": "imports a file by its path",
     "CDLL": "loads a compiled library",
+    "PyDLL": "loads a compiled library",
     "LoadLibrary": "loads a compiled library",
+    "load_library": "loads a compiled library",
+    "dlopen": "loads a compiled library",
 }
 """Functions that run code of a file or by a name, and what they do."""
 
@@ -43,6 +46,7 @@ class Imports(ast.NodeVisitor):
         self.imports: list[Import] = []
         self.reasons: list[str] = []
         self.aliases: dict[str, str] = {}
+        self._called: set[ast.expr] = set()
         try:
             self.visit(ast.parse(text))
         except (SyntaxError, ValueError, RecursionError) as error:
@@ -65,7 +69,27 @@ class Imports(ast.NodeVisitor):
         else:
             self.generic_visit(node)
 
+    def visit_Name(self, node: ast.Name) -> None:
+        """Take a function that is used as a value, under another name or by another function."""
+        name = self.aliases.get(node.id, node.id)
+        if isinstance(node.ctx, ast.Load) and node not in self._called:
+            self._use(node, name, is_method=False)
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        self.generic_visit(node)
+        if isinstance(node.ctx, ast.Load) and node not in self._called:
+            self._use(node, node.attr, is_method=not _is_builtins(node.value))
+
+    def _use(self, node: ast.expr, name: str, *, is_method: bool) -> None:
+        if name in IMPORTERS:
+            self._add(node, "imports a module by a computed name")
+        elif name in LOADERS:
+            self._add(node, LOADERS[name])
+        elif name in EVALUATORS and not is_method:
+            self._add(node, "runs code made at run time")
+
     def visit_Call(self, node: ast.Call) -> None:
+        self._called.add(node.func)
         self.generic_visit(node)
         function = node.func
         if isinstance(function, ast.Attribute):
@@ -74,6 +98,7 @@ class Imports(ast.NodeVisitor):
             name = self.aliases.get(function.id, function.id)
         else:
             return
+        is_function = isinstance(function, ast.Name) or _is_builtins(function.value)
         first = node.args[0] if node.args else None
         literal = first.value if isinstance(first, ast.Constant) else None
         if name in IMPORTERS and isinstance(literal, str):
@@ -83,8 +108,13 @@ class Imports(ast.NodeVisitor):
             self._add(node, "imports a module by a computed name")
         elif name in LOADERS:
             self._add(node, LOADERS[name])
-        elif name in EVALUATORS and isinstance(function, ast.Name) and not isinstance(literal, str):
+        elif name in EVALUATORS and not isinstance(literal, str) and is_function:
             self._add(node, "runs code made at run time")
 
-    def _add(self, node: ast.Call, reason: str) -> None:
+    def _add(self, node: ast.expr, reason: str) -> None:
         self.reasons.append(f"{reason} (line {node.lineno})")
+
+
+def _is_builtins(node: ast.expr) -> bool:
+    """Return whether an expression is the module `builtins`, under its own name."""
+    return isinstance(node, ast.Name) and node.id in ("builtins", "__builtins__")

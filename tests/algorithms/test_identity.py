@@ -293,6 +293,15 @@ UNFOLLOWED = {
         "deep imports a module by a computed name (line 2)"
     ),
     "exec('x = ' + '1')\n": "deep runs code made at run time (line 1)",
+    "run = exec\nrun('x = 1')\n": "deep runs code made at run time (line 1)",
+    "import builtins\nbuiltins.exec('x' + '= 1')\n": "deep runs code made at run time (line 2)",
+    "from builtins import eval as run\nrun('1' + '1')\n": (
+        "deep runs code made at run time (line 2)"
+    ),
+    "list(map(eval, ['1']))\n": "deep runs code made at run time (line 1)",
+    "code = compile('1' + '1', 'a', 'eval')\n": "deep runs code made at run time (line 1)",
+    "load = __import__\nload('json')\n": "deep imports a module by a computed name (line 1)",
+    "import runpy\nload = runpy.run_path\n": "deep runs a file (line 2)",
     "def late(path):\n    import runpy\n    runpy.run_path(path)\n": "deep runs a file (line 3)",
     "def late(p):\n    import ctypes\n    ctypes.CDLL(p)\n": (
         "deep loads a compiled library (line 3)"
@@ -307,7 +316,14 @@ def test_what_cannot_be_followed_is_said(project, text):
 
 
 @pytest.mark.parametrize(
-    "text", ["exec('x = 1')\n", "class A:\n    def eval(self): self.eval(2)\n"]
+    "text",
+    [
+        "exec('x = 1')\n",
+        "class A:\n    def eval(self): self.eval(2)\n",
+        "class A:\n    def eval(self): return self.eval\n",
+        "import re\npattern = re.compile('a' + 'b')\n",
+        "eval = 1\n",
+    ],
 )
 def test_what_the_text_holds_is_followed(project, text):
     project.write({"own.py": f"import deep\n{CLASS}", "deep.py": text})
