@@ -197,7 +197,9 @@ class Catalogue(_OfTraining):
 class Sampled(_OfTraining):
     """A user's test ratings among a random sample of items without one."""
 
-    name = "sampled {0.n}"
+    prefix: ClassVar[str] = "sampled "
+    """What the display names of samples have in common, and those of other candidates have not."""
+    name = prefix + "{0.n}"
     ranked = (
         "Each user's test ratings are ranked among {0.n} items drawn at random from those without "
         "a rating of the user, which have relevance 0."

@@ -99,6 +99,14 @@ class DataError(HarnessError):
     """Ratings that cannot be used."""
 
 
+class ColumnsError(DataError):
+    """Columns that cannot be told by their names: the finding, and the roles to be named."""
+
+    def __init__(self, finding: str, advice: str, roles: Sequence[str] = ()) -> None:
+        super().__init__(f"{finding}; {advice}")
+        self.finding, self.roles = finding, tuple(roles)
+
+
 class DownloadError(DataError):
     """A data set that could not be fetched from any of its sources."""
 

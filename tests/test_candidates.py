@@ -86,3 +86,8 @@ def test_items_unseen_in_training_are_marked(split):
     found = Catalogue().select(split, 0)
     trained = np.isin(found.items, split.ratings.items[split.train])
     assert np.array_equal(found.known, trained)
+
+
+def test_the_names_of_samples_alone_have_their_prefix():
+    for section in (Sampled(n=3), Sampled(unknown_users="drop"), Rated(), Catalogue()):
+        assert section.describe().startswith(Sampled.prefix) == isinstance(section, Sampled)

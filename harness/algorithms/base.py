@@ -73,6 +73,8 @@ class Algorithm(ABC):
     """What ``search: recommended`` stands for; wide enough for MovieLens from 100K to 25M."""
     unknown_user: ClassVar[str] = "what its own code says"
     """Its estimate for a user without training ratings; of a known item, where that matters."""
+    is_personal: ClassVar[bool] = True
+    """Whether estimates depend on the user: if not, an unknown user is no exception."""
     truncates: ClassVar[bool] = False
     """Whether Surprise reads ratings into C integers: 4.5 stars count as 4."""
     items_alone: ClassVar[bool] = False

@@ -74,6 +74,7 @@ class RandomEntry(Algorithm):
     summary = "a random number for each user and item"
     not_ratings = "a random number"
     unknown_user = "a random number, as for every user"
+    is_personal = False
     style = ("grey", "X", ":", False)
     takes_codes = True
     score_methods = (*Algorithm.score_methods, "hashes", "draws")
@@ -148,6 +149,7 @@ class PopularityEntry(OneSidedEntry):
     summary = "how often the item was rated in training"
     not_ratings = "how often the item was rated, scaled to the rating scale"
     unknown_user = "its estimate for every user"
+    is_personal = False
     style = ("grey", "s", ":", True)
 
 
@@ -175,6 +177,7 @@ class ItemMeanEntry(OneSidedEntry):
     model_class = ItemMean
     summary = "the item's mean rating in training"
     unknown_user = "its estimate for every user"
+    is_personal = False
     style = ("grey", "o", "-.", True)
     space = {"damping": log_range(0.1, 100_000.0)}
 
@@ -205,6 +208,7 @@ class NormalPredictor(Algorithm):
     model_class = surprise.NormalPredictor
     summary = "draws from a normal distribution fitted to the training ratings"
     unknown_user = "a random number, as for every user"
+    is_personal = False
     style = ("grey", "h", ":", False)
     draws_in_order = True
 

@@ -11,7 +11,7 @@ import click
 
 from harness.cli.options import Choice
 from harness.cli.screen import printable, say, show_table
-from harness.errors import DataError, HarnessError
+from harness.errors import ColumnsError, DataError, HarnessError
 
 if TYPE_CHECKING:
     from harness.datasets.detection import Detected
@@ -89,13 +89,15 @@ class DatasetAnswer:
 
         try:
             return detect(path, self.columns)
-        except DataError as error:
-            if not self.asks and "under columns" in str(error):
-                head, _, advice = str(error).rpartition("; ")
-                roles = advice.partition("{")[2].rstrip("}").replace(": …", "=NAME")
-                example = roles.replace(" ", "") or "user=who,item=2"
-                raise DataError(f"{head}; name them, as {self.option} {example}") from None
-            if self.columns or not self.asks or "no column of ratings" in str(error):
+        except ColumnsError as error:
+            if error.roles and not self.asks:
+                example = ",".join(f"{role}=NAME" for role in error.roles)
+                advice = f"name them, as {self.option} {example}"
+                raise DataError(f"{error.finding}; {advice}") from None
+            if self.columns or not self.asks or not error.roles:
+                raise
+        except DataError:
+            if self.columns or not self.asks:
                 raise
         first, rows = first_lines(path)
         columns: dict[str, str | int] = {name: name for name in first}

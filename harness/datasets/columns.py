@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from harness.errors import DataError, joined, listed, suggestion
+from harness.errors import ColumnsError, DataError, joined, listed, suggestion
 
 Kind = Literal["id", "text", "number", "time"]
 """What a column holds; an id without surrounding blanks, or any text."""
@@ -120,9 +120,11 @@ def find_columns(
         if len(positions) > 1:
             one, other = (names[position] for position in positions[:2])
             instead = f", or name one under columns, as columns: {{{role}: …}}"
-            instead *= roles is RATINGS and one != other  # others have no key `columns`
-            raise DataError(
-                f"{where}: both {one!r} and {other!r} may be the {role}; rename one{instead}"
+            can_be_named = roles is RATINGS and one != other  # others have no key `columns`
+            raise ColumnsError(
+                f"{where}: both {one!r} and {other!r} may be the {role}",
+                f"rename one{instead if can_be_named else ''}",
+                [role] if can_be_named else (),
             )
         if positions:
             column_of[role] = positions[0]
@@ -138,14 +140,14 @@ def find_columns(
         advice = f"call the {columns} {joined(lacking)}, or {instead}"
         absent = joined(f"the {role}" for role in lacking)
         there = listed([name[:30] for name in names], 10) or "no names"
-        raise DataError(f"{where}: no column for {absent} among {there}; {advice}")
+        finding = f"{where}: no column for {absent} among {there}"
+        raise ColumnsError(finding, advice, lacking if roles is RATINGS else ())
     by_position: dict[int, str] = {}
     for role, position in column_of.items():
         if position in by_position:
-            raise DataError(
-                f"{where}: column {position + 1} would be both {by_position[position]} and {role}; "
-                "name each of them under columns"
-            )
+            both = by_position[position], role
+            finding = f"{where}: column {position + 1} would be both {' and '.join(both)}"
+            raise ColumnsError(finding, "name each of them under columns", both)
         by_position[position] = role
     return column_of
 
@@ -154,9 +156,9 @@ def refuse_without_ratings(names: Sequence[str], where: str) -> None:
     """Refuse columns that cannot hold ratings, unless another separator may be in them."""
     if len(names) > 1 and not any(re.search(r"[^\w .:@+-]", name) for name in names):
         beside = joined(name[:30] for name in names)
-        raise DataError(
-            f"{where}: no column of ratings beside {beside}; add one, of 1s where only choices are "
-            "known (docs/how-to/implicit.md)"
+        raise ColumnsError(
+            f"{where}: no column of ratings beside {beside}",
+            "add one, of 1s where only choices are known (docs/how-to/implicit.md)",
         )
 
 

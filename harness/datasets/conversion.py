@@ -60,7 +60,8 @@ class Flaw(NamedTuple):
 
     `policy` is the key of the config that decides about them, empty if they cannot be used; `rows`
     rise; `describe` says what is wrong with a row; `advice` is what a config can do beside the
-    policy; `kind` is what they are called, if not by the policy.
+    policy; `kind` is what they are called, if not by the policy; `role` is the column that cannot
+    be read in the first row, if it is one.
     """
 
     policy: str
@@ -68,6 +69,7 @@ class Flaw(NamedTuple):
     describe: Callable[[int], str]
     advice: str = ""
     kind: str = ""
+    role: str = ""
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,7 @@ def convert(
         if len(lengths) > 1:
             raise DataError(f"columns of {sorted(lengths)} rows; give them the same length")
         for role, array in arrays.items():
+            conversion.role = role
             if kinds[role] == "number":
                 table.numbers[role] = conversion.numbers(array, role)
             elif kinds[role] == "time":
@@ -136,7 +139,12 @@ def _united(flaws: Sequence[Flaw]) -> tuple[Flaw, ...]:
     def united(policy: str) -> Flaw:
         parts = [flaw for flaw in flaws if flaw.policy == policy]
         rows = np.unique(np.concatenate([part.rows for part in parts]))
-        return Flaw(policy, rows, lambda row: next(p.describe(row) for p in parts if row in p.rows))
+
+        def of_row(row: int) -> Flaw:
+            return next(part for part in parts if row in part.rows)
+
+        role = of_row(rows[0]).role if len(rows) else ""
+        return Flaw(policy, rows, lambda row: of_row(row).describe(row), role=role)
 
     return tuple(united(policy) for policy in dict.fromkeys(flaw.policy for flaw in flaws))
 
@@ -146,10 +154,13 @@ class _Conversion:
 
     def __init__(self, decimal: str, notes: list[Note], flaws: list[Flaw]) -> None:
         self.decimal, self.notes, self.flaws = decimal, notes, flaws
+        self.role = ""
+        """Of the column that is converted."""
 
     def _mark(self, wrong: Mask, describe: Callable[[int], str]) -> None:
         if wrong.any():
-            self.flaws.append(Flaw("unreadable", np.flatnonzero(wrong), describe))
+            rows = np.flatnonzero(wrong)
+            self.flaws.append(Flaw("unreadable", rows, describe, role=self.role))
 
     def ids(self, column: pa.ChunkedArray, role: str, kind: Kind) -> Coded:
         """Return ids as text; an id loses surrounding blanks and may hold no control characters."""

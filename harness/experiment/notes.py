@@ -100,13 +100,11 @@ def _notes_on_unknown_users(plan: Plan, cells: list[CellResult]) -> Iterator[Not
         return
     experiment, answers = plan.experiment, defaultdict(list)
     for algorithm in experiment.algorithms:
-        answers[registry.entry(algorithm.name).unknown_user].append(algorithm.title)
+        entry = registry.entry(algorithm.name)
+        if entry.is_personal:
+            answers[entry.unknown_user].append(algorithm.title)
     if experiment.fallback == "default":
-        stated = "; ".join(
-            f"{', '.join(names)}: {answer}"
-            for answer, names in answers.items()
-            if "every user" not in answer
-        )
+        stated = "; ".join(f"{', '.join(names)}: {answer}" for answer, names in answers.items())
         if stated:
             yield Note("unknown-users-answered", {"answers": stated})
     else:

@@ -227,7 +227,7 @@ def _convention_table(summary: Summary, table: ResultTable) -> TextTable:
     first = scores.iloc[:, :1].dropna().to_numpy()
     winners = top[tells].idxmax(axis=1).tolist()
     blind = tells.index[~tells].tolist() if len(scores.columns) else []
-    gains = [str(metrics.parse(label).params.get("gain")) for label in blind]
+    gains = [metrics.parse(label).params.get("gain") for label in blind]
     ends = (first.min(), first.max()) if first.size > 1 else ()
     caption = sentences(
         "conventions",
@@ -235,7 +235,7 @@ def _convention_table(summary: Summary, table: ResultTable) -> TextTable:
         ends=[table.text(summary.primary, end) for end in ends],
         winners={plain(name): winners.count(name) for name in scores if name in winners},
         blind=len(blind),
-        binary=all(gain.startswith("binary") for gain in gains),
+        binary=all(gain is not None and gain.word == "binary" for gain in gains),
     )
     columns = ("library or document", "definition", *scores)
     return TextTable(title, caption, table.number, columns, rows, best, n_words=2)

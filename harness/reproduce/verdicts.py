@@ -62,9 +62,7 @@ def _judge(quantity: Quantity, name: str, printed: Any, here: Any) -> Finding:
         return finding(None, None, "not run", here.why)
     verdict = _verdict(printed, here)
     if why:
-        agrees = verdict.startswith("equal") or (
-            math.isnan(printed) and _verdict(wrong, here) == "differs"
-        )
+        agrees = verdict in EQUAL or (math.isnan(printed) and _verdict(wrong, here) == "differs")
         return finding(here, here - wrong, "erratum" if agrees else "differs", why)
     if name in TIMES:
         return finding(here, None, "another machine", note)

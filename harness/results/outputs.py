@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness import evaluation
-from harness.candidates import CandidatesSection
+from harness.candidates import CandidatesSection, Sampled
 from harness.config.settings import Outputs
 from harness.errors import MetricError, ResultsError
 from harness.files import report_os_error
@@ -147,7 +147,7 @@ def rescore(path: Path, wanted: Sequence[Metric]) -> Iterator[Rescored]:
     seen: set[tuple[object, ...]] = set()
     for row, cells in itertools.groupby(cells_of(path), lambda cell: cell[0][: len(ROW)]):
         names = dict(zip(ROW, map(str, row), strict=True))
-        if names["candidates"].startswith("sampled"):
+        if names["candidates"].startswith(Sampled.prefix):
             for metric in wanted:
                 if use := _use_of_unrated(metric):
                     raise MetricError(

@@ -146,3 +146,8 @@ def test_an_entry_without_estimates_is_scored_by_the_predict_of_its_model(twins,
     models.fit(ours, small.columns())
     monkeypatch.delattr(registry.entry("BaselineOnly"), "estimates")
     small.check(surprise.BaselineOnly(verbose=False).fit(small.plain()), ours)
+
+
+def test_algorithms_that_do_not_look_at_the_user_answer_unknown_users_like_others():
+    for entry in registry.algorithms().values():
+        assert entry.is_personal != ("every user" in entry.unknown_user), entry.name

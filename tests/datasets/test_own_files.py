@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 
 from harness import datasets
 from harness.datasets import Ratings
+from harness.datasets.columns import find_columns
+from harness.datasets.conversion import convert
 from harness.datasets.readers import text as reading
-from harness.errors import DataError
+from harness.errors import ColumnsError, DataError
 
 from .conftest import rows_of
 
@@ -537,3 +539,28 @@ def test_whatever_is_in_a_file_gives_ratings_or_a_data_error(tmp_path, text, jun
     else:
         assert np.isfinite(ratings.ratings).all()
         assert ratings.users.max() < ratings.n_users
+
+
+@pytest.mark.parametrize(
+    ("names", "named", "roles"),
+    [
+        (["a", "b", "c"], {}, ("user", "item", "rating")),
+        (["user", "item", "rating", "Rating"], {}, ("rating",)),
+        (["a", "b", "c"], {"user": 1, "item": 1, "rating": 3}, ("user", "item")),
+        (["user", "item"], {}, ()),
+    ],
+)
+def test_columns_that_cannot_be_told_say_which_roles_are_to_be_named(names, named, roles):
+    with pytest.raises(ColumnsError) as caught:
+        find_columns(names, named, "x.csv")
+    assert caught.value.roles == roles
+    assert str(caught.value).startswith(f"{caught.value.finding}; ")
+
+
+def test_a_fault_of_a_value_knows_its_column():
+    columns = {"user": ["a", "b"], "rating": ["1", "x"], "timestamp": ["never", "2020-01-01"]}
+    kinds = {"user": "id", "rating": "number", "timestamp": "time"}
+    (flaw,) = convert(columns, kinds, "x.csv").flaws
+    assert (flaw.rows.tolist(), flaw.role) == ([0, 1], "timestamp")
+    (flaw,) = convert(columns | {"timestamp": [1, 2]}, kinds, "x.csv").flaws
+    assert (flaw.rows.tolist(), flaw.role) == ([1], "rating")
