@@ -12,8 +12,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from harness.arguments import MOST_RATING, unit_fault
-from harness.datasets.conversion import NO_TIME, SHOWN, Coded, Flaw, Mask, Rows, Table, shown
+from harness.datasets.conversion import SHOWN, Coded, Flaw, Rows, Table, shown
 from harness.datasets.section import DatasetSection, Policies
+from harness.datasets.texts import NO_TIME, Mask
 from harness.errors import DataError, counted
 from harness.notes import Note
 from harness.sections import validated

@@ -5,7 +5,6 @@ Imports pandas and Arrow; import it where it is needed.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -19,21 +18,15 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from harness.arguments import MOST_RATING
-from harness.datasets.columns import Kind, is_number
+from harness.datasets.columns import Kind
+from harness.datasets.texts import DATE, NO_TIME, Mask, parse_numbers, parse_times
 from harness.errors import DataError
 from harness.notes import Note
 
 SHOWN = 20
 """Faults that are shown one by one; the others are counted."""
 
-NO_TIME = np.iinfo(np.int64).min
-"""Marks a row without a time."""
-
 _MISSING = ("", "na", "n/a", "nan", "null", "none", "nat", "<na>", "\\n")
-_DATE = (
-    r"^([0-9]{4}-[0-9]{1,2}-[0-9]{1,2}|[0-9]{4}/[0-9]{1,2}/[0-9]{1,2})"
-    r"([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?)?( ?Z|[+-][0-9]{2}:?[0-9]{2})?$"
-)
 _CONTROL = "[\\x00-\\x1f\\x7f]"
 _UNITS = (
     (1e17, 10**9, "nanoseconds"),
@@ -43,7 +36,6 @@ _UNITS = (
 _LAST_SECOND = 1e11
 """Larger numbers (the year 5138 in seconds) are read as smaller units."""
 
-Mask = NDArray[np.bool_]
 Rows = NDArray[np.int64]
 Number = TypeVar("Number", np.float64, np.int64)
 
@@ -209,7 +201,7 @@ class _Conversion:
                 if np.isfinite(values).all():
                     return self._of_size(values, role)
             fault = f"the {role} {{}} is not a number"
-            parse = lambda texts: _parse_numbers(self._with_points(texts))  # noqa: E731
+            parse = lambda texts: parse_numbers(self._with_points(texts))  # noqa: E731
             return self._of_size(self._each_text(column, parse, np.nan, fault), role)
         if not _is_numeric(column.type):
             raise DataError(f"{role}s of type {column.type}; turn them into numbers")
@@ -259,8 +251,8 @@ class _Conversion:
             if largest < 2.0**62:  # more digits than a float has
                 return self._in_seconds(pc.cast(column, pa.int64()).to_numpy(), role)
         fault = f"the {role} {{}} is neither seconds since 1970 nor an ISO date"
-        values = self._each_text(column, _parse_times, NO_TIME, fault)
-        are_dates = pc.match_substring_regex(pc.utf8_trim(column, " \t"), _DATE).fill_null(False)
+        values = self._each_text(column, parse_times, NO_TIME, fault)
+        are_dates = pc.match_substring_regex(pc.utf8_trim(column, " \t"), DATE).fill_null(False)
         has_time = values != NO_TIME
         dates = np.asarray(are_dates) & has_time
         if not dates.any():
@@ -374,34 +366,3 @@ def _is_numeric(kind: pa.DataType) -> bool:
 def _floats(column: pa.ChunkedArray) -> NDArray[np.float64]:
     """Return floats, NaN for null."""
     return np.asarray(pc.cast(column, pa.float64(), safe=False).fill_null(np.nan).to_numpy())
-
-
-def _number(text: str) -> float:
-    return float(text) if is_number(text) else np.inf
-
-
-def _parse_numbers(texts: pa.StringArray) -> tuple[NDArray[np.float64], Mask]:
-    values = np.array([_number(text) for text in texts.to_pylist()], dtype=np.float64)
-    return values, ~np.isfinite(values)
-
-
-def _parse_times(texts: pa.StringArray) -> tuple[NDArray[np.int64], Mask]:
-    """Return whole numbers, or dates as seconds since 1970, and which texts are neither."""
-    dates = np.asarray(pc.match_substring_regex(texts, _DATE))
-    written = pc.replace_substring(texts.filter(dates), "/", "-").to_pandas()
-    moments = pd.Series(pd.to_datetime(written, errors="coerce", utc=True, format="ISO8601"))
-    seconds = moments.to_numpy(dtype="datetime64[s]").astype(np.int64)
-    values = np.full(len(texts), NO_TIME)
-    values[dates] = np.where(moments.isna(), NO_TIME, seconds)
-    values[~dates] = [_moment(text) for text in texts.filter(~dates).to_pylist()]
-    return values, values == NO_TIME
-
-
-def _moment(text: str) -> int:
-    """Return the whole part of a number that fits 64 bits, else `NO_TIME`."""
-    with suppress(OverflowError):
-        is_whole = re.fullmatch("[+-]?[0-9]{1,24}", text)
-        number = int(text) if is_whole else math.floor(_number(text))
-        if abs(number) < 2**62:
-            return number
-    return NO_TIME
