@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import harness
-from harness.cli import options, words
+from harness.cli import options, table_columns, words
 from harness.cli.command import command
 from harness.cli.screen import plain, say, show_run, show_table
 from harness.errors import HarnessError
@@ -31,6 +31,7 @@ ENDINGS = {
 @options.runs
 @options.results
 @options.anyway
+@table_columns.option
 @click.option("--across", is_flag=True, help="One verdict over the data sets of the runs.")
 @click.option(
     "--metric",
@@ -74,6 +75,7 @@ def compare(
     runs: tuple[str, ...],
     results: Path,
     anyway: bool,
+    columns: str | None,
     across: bool,
     form: str,
     output: Path | None,
@@ -90,6 +92,8 @@ def compare(
     """
     opened = options.opened(runs, results)
     if across:
+        if columns is not None:
+            raise HarnessError("--columns: is not for --across; leave one of them out")
         comparison = harness.across(opened, anyway=anyway, **settings)
         return _show_across(comparison, form, output)
     if misplaced := options.in_the_call(*settings, "form"):
@@ -99,7 +103,7 @@ def compare(
 
     path = options.page(output, results / "comparison.html")
     joined = join(opened, anyway=anyway)
-    show_run(joined)
+    show_run(joined, columns)
     say(f"\nwritten to {write_page(opened, path, joined=joined)}")
     return 0
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import harness
-from harness.cli import answers, options, words
+from harness.cli import answers, options, table_columns, words
 from harness.cli.command import command
 from harness.cli.screen import plain, say, show_run
 from harness.errors import ConfigError, Fault, counted, joined, listed
@@ -60,12 +60,14 @@ FAILED_PARTS = ("metric-failed", "metric-failed-in-groups", "analysis-failed")
     "note.",
 )
 @click.option("--track-strict", is_flag=True, help="Exit with 1 if a tracker fails.")
+@table_columns.option
 @click.option("--quiet", "-q", is_flag=True, help="Print only the tables.")
 def run(
     configs: tuple[str, ...],
     overrides: tuple[str, ...],
     track: tuple[str, ...],
     track_strict: bool,
+    columns: str | None,
     quiet: bool,
     **settings: Any,
 ) -> int:
@@ -121,7 +123,7 @@ def run(
             result = harness.run(
                 config, overrides=overrides, track=trackers, watch=watch, **settings
             )
-        show_run(result)
+        show_run(result, columns)
         say(f"\nwritten to {plain(result.folder)}")
         if written is not None:
             call = f"harness run {shlex.quote(str(written))}"

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from harness.errors import HarnessError
 from harness.notes import by_weight
 from harness.streams import as_shown
 
@@ -26,6 +27,8 @@ GAP = 2
 """Spaces between columns."""
 READABLE = 24
 """Characters up to which a column of words stays on one line."""
+WORDS = ("algorithm", "error", "dataset", "split", "candidates")
+"""Columns of words in a results table."""
 LEAST = 8
 """Characters that a column keeps on the narrowest terminal."""
 MOST_NOTES = 5
@@ -212,30 +215,37 @@ def _write(text: str, *, err: bool = False) -> None:
         click.echo(text, file=file, color=color)
 
 
-def show_run(run: Run) -> None:
+def show_run(run: Run, columns: str | None = None) -> None:
     """Print the verdict on a run, its table and the notes that change most how it is read.
 
     What the verdict says is no note, and notes that are left out are counted. Reasons of failures
-    stand beside the numbers where there is room, else below the table.
+    stand beside the numbers where there is room, else below the table. On a terminal that is too
+    narrow for the table, columns of less weight are left out, unless `columns` names some.
     """
+    from harness.cli import table_columns
     from harness.results.display import display_table
     from harness.results.group_tables import group_tables
     from harness.results.verdict import verdict_lines
 
-    table = display_table(run.info)
-    frame = table.frame
+    table = display_table(run.info) if columns is None else table_columns.chosen(run.info, columns)
     say(f"\n{plain(run.name)} · {plain(table.title)}\n")
     for line in verdict_lines(run.info):
         say(f"{plain(line)}\n")
     failed: list[tuple[str, str]] = []
-    if "error" in frame and (width := screen_width()):
+    if "error" in table.columns and (width := screen_width()):
+        frame = table.frame
         numbers = frame.drop(columns="error")
         widths = [max(map(_size, [column, *cells])) for column, cells in numbers.items()]
         if _total([*widths, ERROR_WIDTH]) > width:
             failed = list(zip(frame["algorithm"], frame["error"], strict=True))
-            frame = numbers
-    rows = frame.to_numpy().tolist()
-    _show_tables(replace(table, columns=list(frame.columns), rows=rows))
+            rows = numbers.to_numpy().tolist()
+            table = replace(table, columns=list(numbers.columns), rows=rows)
+    left_out = ""
+    if columns is None:
+        table, left_out = table_columns.with_room(run.info, table, _fits)
+    _show_tables(table)
+    if left_out:
+        say(f"\n{left_out}")
     for group in group_tables(run.info, asked=True):
         show_groups(group)
     if any(error for _, error in failed) or run.info.notes:
@@ -259,26 +269,37 @@ def _show_tables(table: TextTable) -> None:
 
     They are kept apart where they are of other data or splits, or where one would come in parts.
     """
-    from harness.results.display import GROUP, divided, is_apart
+    from harness.results.display import divided, is_apart
 
-    words = ("algorithm", "error", *GROUP)
-    in_parts = len([*_parts([table.columns, *table.rows], words)]) > 1
-    tables = divided(table) if in_parts or is_apart(table) else [table]
+    tables = divided(table) if is_apart(table) or not _is_one_part(table) else [table]
     for number, part in enumerate(tables):
         if len(tables) > 1:
             say("\n" * (number > 0) + plain(part.title) + "\n")
-        show_table(list(part.columns), list(part.rows), words, part.best, part.below)
+        show_table(part.columns, part.rows, WORDS, part.best, part.below)
 
 
-def print_run(run: Run, form: str) -> None:
+def _is_one_part(table: TextTable) -> bool:
+    return len([*_parts([table.columns, *table.rows], WORDS)]) <= 1
+
+
+def _fits(table: TextTable) -> bool:
+    """Return whether a terminal has room for each results table in one part."""
+    from harness.results.display import divided, is_apart
+
+    return (not is_apart(table) and _is_one_part(table)) or all(map(_is_one_part, divided(table)))
+
+
+def print_run(run: Run, form: str, columns: str | None = None) -> None:
     """Print a run's table in one of the forms of `options.TABLES`."""
     from harness.report import latex
     from harness.results.display import to_csv
     from harness.results.markdown import to_markdown
 
     if form == "text":
-        show_run(run)
+        show_run(run, columns)
         return
+    if columns is not None:
+        raise HarnessError(f"--columns: is for the screen, and --format is {form}; leave one out")
     text = latex(run) if form == "latex" else (to_csv if form == "csv" else to_markdown)(run.info)
     say(text.removesuffix("\n"), is_data=True)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli import options, words
+from harness.cli import options, table_columns, words
 from harness.cli.command import command
 from harness.cli.screen import print_run, say, show_groups
 from harness.errors import HarnessError, ResultsError
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 @options.results
 @options.anyway
 @options.formats(*options.TABLES)
+@table_columns.option
 @click.option("--groups", is_flag=True, help="The values in groups of users and items.")
 @click.option(
     "--metric",
@@ -29,7 +30,13 @@ if TYPE_CHECKING:
     help="With --groups: by default the headline metric.",
 )
 def table(
-    runs: tuple[str, ...], results: Path, anyway: bool, form: str, groups: bool, metric: str | None
+    runs: tuple[str, ...],
+    results: Path,
+    anyway: bool,
+    form: str,
+    columns: str | None,
+    groups: bool,
+    metric: str | None,
 ) -> int:
     """Print the table of a run, or of several runs together.
 
@@ -39,10 +46,12 @@ def table(
 
     opened = options.opened(runs, results)
     if groups:
+        if columns is not None:
+            raise HarnessError("--columns: is not for --groups; leave one of them out")
         return _show_groups(opened, form, metric)
     if metric is not None:
         raise HarnessError("--metric: needs --groups; add it, or leave the option out")
-    print_run(join(opened, anyway=anyway), form)
+    print_run(join(opened, anyway=anyway), form, columns)
     return 0
 
 

@@ -305,11 +305,12 @@ def row_name(row: Mapping[Any, Any]) -> str:
     return f"{row['algorithm']} ({row['n_cells']} of {row['n_cells'] + row['n_failed']} cells)"
 
 
-def display_table(info: RunInfo) -> TextTable:
+def display_table(info: RunInfo, *, sums_seconds: bool = False) -> TextTable:
     """Return the results table as text, bounds below each table, without empty columns.
 
     Each metric has, within one data set, split and candidates, the decimals that its uncertainty
-    allows; see `decimals`. A best value is highlighted unless it is alone in its table.
+    allows; see `decimals`. A best value is highlighted unless it is alone in its table. With
+    `sums_seconds` one column has the sum of the seconds to fit, to score and of the metrics.
     """
     named: list[dict[str, Any]] = [row | {"shown": row_name(row)} for row in result_rows(info)]
     named += [row | {"shown": row["bound"]} for row in bound_rows(info)]
@@ -337,8 +338,12 @@ def display_table(info: RunInfo) -> TextTable:
         for title, column, digit in (("trials", "n_trials", 0), ("search s", "search_seconds", 1)):
             tuned = frame[column].where(frame["tuned"].fillna("") != "")
             shown[title] = [rounded(each, digit) for each in tuned]
-    for column in TIMES:
-        shown[column.replace("_seconds", " s")] = [rounded(each, 2) for each in frame[column]]
+    if sums_seconds:
+        sums = frame[list(TIMES)].sum(axis=1, min_count=1)
+        shown["seconds"] = [rounded(seconds, 2) for seconds in sums]
+    else:
+        for column in TIMES:
+            shown[column.replace("_seconds", " s")] = [rounded(each, 2) for each in frame[column]]
     shown["peak MB"] = [rounded(each, 0) for each in frame["peak_mb"]]
     shown["users"] = [rounded(each or math.nan, 0) for each in frame["n_users"]]
     if (errors := frame["error"].fillna("")).any():

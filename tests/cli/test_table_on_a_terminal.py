@@ -25,10 +25,10 @@ from harness.results.cells import CellName, FailedCell
 WIDTHS = (40, 80, 100, 120)
 ERROR = "33 of 33 estimates are not numbers; lower the learning rate or raise the regularisation"
 COMMANDS = {
-    "run": ("run", "one.json", "-q"),
+    "run": ("run", "one.json", "-q", "--columns", "all"),
     "check": ("check", "one.json"),
-    "table": ("table", "one"),
-    "compare": ("compare", "one", "two"),
+    "table": ("table", "one", "--columns", "all"),
+    "compare": ("compare", "one", "two", "--columns", "all"),
     "conventions": ("conventions", "one"),
     "evaluate": ("evaluate", "p.csv", "--metrics", "ndcg@5,10,precision@5,recall@5,rmse,mae"),
     "reproduce": ("reproduce", "--no-runs", "-q"),
