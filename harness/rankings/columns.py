@@ -43,7 +43,10 @@ def as_ids(values: Sequence[Hashable]) -> Ids:
 
 
 def encode(ids: Ids) -> tuple[Ints, Ids]:
-    """Replace ids by their positions among the ids, which are ascending and unique."""
+    """Replace ids by their positions among the ids, which are unique.
+
+    They are ascending or, where they have no order, as tuples beside numbers, in that of the rows.
+    """
     if ids.dtype.kind in "iu" and len(ids):
         span = int(ids.max()) - int(ids.min()) + 1
         if span <= max(4 * len(ids), 1_000_000):  # a table is ten times faster than hashing
@@ -55,9 +58,12 @@ def encode(ids: Ids) -> tuple[Ints, Ids]:
             codes = shifted if present.all() else (np.cumsum(present) - 1)[shifted]
             return codes, (np.flatnonzero(present).astype(wide.dtype) + least).astype(ids.dtype)
     try:
-        codes, unique = pd.factorize(ids, sort=True)
+        try:
+            codes, unique = pd.factorize(ids, sort=True)
+        except TypeError:  # no order among them
+            codes, unique = pd.factorize(ids)
     except TypeError as error:
-        raise MetricError(f"ids: {error}; use numbers alone or text alone") from None
+        raise MetricError(f"ids: {error}; use numbers, text or tuples") from None
     if (codes < 0).any():
         raise MetricError(f"row {int(np.argmin(codes)) + 1}: an id is missing; drop or name it")
     return codes.astype(np.int64, copy=False), np.asarray(unique)

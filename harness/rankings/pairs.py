@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,9 @@ from harness.kernels import group_rows
 from harness.metrics import Pairs, Rankings, dcg
 from harness.rankings.columns import Ids, as_floats, as_ids, encode, id_column
 from harness.rankings.grouped import from_grouped, make_room
+
+TABLES = ("columns", "__arrow_c_stream__", "__dataframe__", "to_pandas")
+"""Attributes of which a table of any library has one."""
 
 
 @checked(MetricError)
@@ -71,14 +75,16 @@ def group_pairs(users: ArrayLike, estimates: ArrayLike, ratings: ArrayLike) -> t
 
 
 @checked(MetricError)
-def from_predictions(predictions: Iterable[object]) -> Rankings:
+def from_predictions(predictions: Any) -> Rankings:
     """Rank each user's predictions by estimate; every item is judged.
 
     Parameters
     ----------
-    predictions : iterable
+    predictions : iterable, DataFrame or mapping
         ``surprise.Prediction`` (or anything with ``uid``, ``r_ui`` and ``est``), triples of user,
-        estimate and rating, or pairs of estimate and rating that all belong to one user.
+        estimate and rating, or pairs of estimate and rating that all belong to one user. Or a table
+        with columns ``user``, ``estimate`` and ``rating`` of pandas, Polars, Arrow and others. Or
+        lists of pairs of estimate and rating by user, ids of any hashable kind.
 
     Raises
     ------
@@ -89,13 +95,20 @@ def from_predictions(predictions: Iterable[object]) -> Rankings:
     --------
     >>> from_predictions([(2.5, 3), (4.5, 4), (4.0, 5)]).relevance.tolist()
     [4.0, 5.0, 3.0]
+    >>> from_predictions({"ann": [(2.5, 3), (4.5, 4)], "bob": [(4.0, 5)]}).n_users
+    2
     """
-    if not isinstance(predictions, Iterable) or hasattr(predictions, "columns"):
+    if isinstance(predictions, Mapping) or any(hasattr(predictions, name) for name in TABLES):
+        tables = import_module("harness.rankings.tables")  # that most calls can do without
+        if tables.is_table(predictions):
+            return from_pairs(*tables.columns_of(predictions))
+        predictions = tables.rows_by_user(predictions, _row)
+    if not isinstance(predictions, Iterable):
         raise MetricError(
-            f"predictions: of type {type(predictions).__name__}; give a list of them, of a "
-            "DataFrame zip(frame.user, frame.estimate, frame.rating)"
+            f"predictions: of type {type(predictions).__name__}; give a list of them, or a "
+            "DataFrame with columns user, estimate and rating"
         )
-    rows = [_row(position, prediction) for position, prediction in enumerate(predictions)]
+    rows = [_row(f"predictions[{i}]", prediction) for i, prediction in enumerate(predictions)]
     if not rows:
         raise MetricError("predictions: empty; give at least one")
     users, estimates, ratings = zip(*rows, strict=True)
@@ -103,13 +116,14 @@ def from_predictions(predictions: Iterable[object]) -> Rankings:
 
 
 @checked(MetricError)
-def ndcg(predictions: Iterable[object], k: int | None = 10, **params: Any) -> float:
+def ndcg(predictions: Any, k: int | None = 10, **params: Any) -> float:
     """Return the mean NDCG@k of predictions over their users.
 
     Parameters
     ----------
-    predictions : iterable
-        As `from_predictions` takes them: ``algo.test(testset)`` of Surprise, or tuples.
+    predictions : iterable, DataFrame or mapping
+        As `from_predictions` takes them: ``algo.test(testset)`` of Surprise, tuples, a table with
+        columns ``user``, ``estimate`` and ``rating``, or lists by user.
     k : int or None
         Cut-off rank; None for whole lists.
     **params
@@ -159,13 +173,13 @@ def _warn_of_equal_ratings(rankings: Rankings) -> None:
         )
 
 
-def _row(position: int, prediction: object) -> tuple[Hashable, float, float]:
+def _row(where: str, prediction: object) -> tuple[Hashable, float, float]:
     row: tuple[Hashable, float, float]
     if hasattr(prediction, "uid") and hasattr(prediction, "est") and hasattr(prediction, "r_ui"):
         row = prediction.uid, prediction.est, prediction.r_ui
     elif "Index" in getattr(prediction, "_fields", ()):
         raise MetricError(
-            f"predictions[{position}]: a row of a DataFrame with its index; give "
+            f"{where}: a row of a DataFrame with its index; give "
             "frame.itertuples(index=False), after frame.reset_index() if the index is the user"
         )
     elif (
@@ -176,12 +190,11 @@ def _row(position: int, prediction: object) -> tuple[Hashable, float, float]:
         row = (0, *prediction) if len(prediction) == 2 else tuple(prediction)
     else:
         raise MetricError(
-            f"predictions[{position}]: {prediction!r:.60} is no prediction; give "
+            f"{where}: {prediction!r:.60} is no prediction; give "
             "surprise.Prediction, (estimate, rating) or (user, estimate, rating)"
         )
     if row[2] is None:
         raise MetricError(
-            f"predictions[{position}]: there is no true rating; score a test set, "
-            "not an anti-test set"
+            f"{where}: there is no true rating; score a test set, not an anti-test set"
         )
     return row

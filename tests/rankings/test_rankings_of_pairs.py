@@ -216,9 +216,7 @@ REFUSED = {
         ([Prediction("u", "i", None, 3.0, {})], r"predictions\[0\]: there is no true rating"),
         ([(1.0, 2.0), "ab"], r"predictions\[1\]: 'ab' is no prediction; give surprise.Prediction"),
         ([(1.0,)], r"predictions\[0\]: \(1.0,\) is no prediction"),
-        ([((1,), 2.0, 3.0), (1, 2.0, 3.0)], "ids: '<' not supported .*; use numbers alone"),
-        (3, "predictions is 3 .int.; give a list"),
-        (pd.DataFrame({"estimate": [1.0]}), "predictions: of type DataFrame; give a list"),
+        (3, "predictions: of type int; give a list"),
         (
             pd.DataFrame({"estimate": [1.0], "rating": [2.0]}).itertuples(),
             r"predictions\[0\]: a row of a DataFrame with its index; give .*\(index=False\), after",

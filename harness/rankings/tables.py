@@ -1,0 +1,126 @@
+"""Predictions as tables of any library, and as lists by user."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from harness.datasets.columns import Roles, find_columns
+from harness.errors import ColumnsError, MetricError
+from harness.lazy import pd
+from harness.rankings.files import KINDS, NAMES
+
+PREDICTIONS = Roles({role: KINDS[role] for role in ("user", "estimate", "rating")}, NAMES)
+"""The columns that are read; an item is no part of a ranking of rated items."""
+Row = tuple[Hashable, float, float]
+
+
+def is_table(predictions: object) -> bool:
+    """Return whether an object is a table or a mapping of columns, not one of lists by user."""
+    if not isinstance(predictions, Mapping):
+        return True
+    names = [str(name) for name in predictions]
+    return all(PREDICTIONS.positions(names, role) for role in ("estimate", "rating"))
+
+
+def columns_of(predictions: Any) -> tuple[Any, Any, Any]:
+    """Return the users, estimates and ratings of a table.
+
+    Parameters
+    ----------
+    predictions : DataFrame, table or mapping of columns
+        Of pandas, or of any library whose tables have ``__arrow_c_stream__`` (Polars, Arrow,
+        DuckDB), ``__dataframe__`` or ``to_pandas``. Columns are found by their usual names, as
+        those of files: ``user``, ``estimate`` or ``est``, ``rating`` or ``r_ui``.
+
+    Raises
+    ------
+    MetricError
+        If a column is missing, or the table cannot be read.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"user": ["a", "a"], "estimate": [3.5, 4.0], "rating": [3, 5]})
+    >>> [column.tolist() for column in columns_of(frame)]
+    [['a', 'a'], [3.5, 4.0], [3, 5]]
+    """
+    if isinstance(predictions, Mapping):
+        names, column = list(predictions), predictions.__getitem__
+    elif hasattr(predictions, "collect") and hasattr(predictions, "lazy"):
+        raise MetricError("predictions: a lazy frame; give frame.collect()")
+    else:
+        table = predictions if isinstance(predictions, pd.DataFrame) else _exchanged(predictions)
+        names, column = list(table.columns), lambda name: table[name].to_numpy()
+    try:
+        places = find_columns([str(name) for name in names], {}, "predictions", PREDICTIONS)
+    except ColumnsError as error:
+        raise MetricError(
+            f"{error}; a table has columns user, estimate and rating (of an index: "
+            "frame.reset_index())"
+        ) from None
+    users, estimates, ratings = (column(names[places[role]]) for role in PREDICTIONS.kinds)
+    return users, estimates, ratings
+
+
+def rows_by_user(
+    predictions: Mapping[Hashable, Iterable[object]],
+    row: Callable[[str, object], Row],
+) -> list[Row]:
+    """Return the rows of lists by user; `row` reads one, and is told where it is.
+
+    A row is a pair of estimate and rating, a triple of item, estimate and rating, or a prediction.
+    """
+    rows: list[Row] = []
+    for user, listed in predictions.items():
+        where = f"predictions[{user!r:.40}]"
+        if isinstance(listed, str | bytes) or not isinstance(listed, Iterable):
+            raise MetricError(f"{where}: {listed!r:.60}; give a list of (estimate, rating)")
+        before = len(rows)
+        for position, entry in enumerate(listed):
+            _, estimate, rating = row(f"{where}[{position}]", entry)
+            rows.append((user, estimate, rating))
+        if len(rows) == before:
+            raise MetricError(f"{where}: empty; leave this user out")
+    return rows
+
+
+def _exchanged(table: Any) -> pd.DataFrame:
+    """Return a table of another library as a frame of pandas."""
+    for method, exchange in _EXCHANGES.items():
+        if hasattr(table, method):
+            try:
+                return exchange(table)
+            except Exception as error:  # of another library, of any type
+                raise MetricError(
+                    f"predictions: of type {type(table).__name__}, which cannot be read "
+                    f"({type(error).__name__}: {error}); give a DataFrame of pandas"
+                ) from error
+    raise MetricError(
+        f"predictions: of type {type(table).__name__}; give a DataFrame with columns user, "
+        "estimate and rating"
+    )
+
+
+def _from_arrow(table: Any) -> pd.DataFrame:
+    import pyarrow
+
+    columns = pyarrow.table(table)
+    return pd.DataFrame(
+        {name: np.asarray(columns[name].to_pandas()) for name in columns.column_names}
+    )
+
+
+def _from_interchange(table: Any) -> pd.DataFrame:
+    from pyarrow import interchange
+
+    return _from_arrow(interchange.from_dataframe(table))
+
+
+_EXCHANGES: dict[str, Callable[[Any], pd.DataFrame]] = {
+    "__arrow_c_stream__": _from_arrow,
+    "__dataframe__": _from_interchange,
+    "to_pandas": lambda table: table.to_pandas(),
+}
+"""How tables of other libraries become frames, by the method that offers it."""
