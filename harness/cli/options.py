@@ -124,7 +124,7 @@ def row(function: Callable[..., int]) -> Callable[..., int]:
 
 
 def formats(
-    first: str, *alternatives: str, help: str | None = None
+    first: str, *alternatives: str, help: str = "The form of what is written."
 ) -> Callable[[Callable[..., int]], Callable[..., int]]:
     """Return the option ``--format``, whose default is the first of some names."""
     return click.option(

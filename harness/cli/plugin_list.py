@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 
 import click
 
 from harness import plugins
 from harness.cli.screen import say, show_table
+from harness.conformance import problems_of
 from harness.errors import HarnessError, PluginError, counted, suggestion
 
 COLUMNS = ("name", "kind", "package", "version", "state")
-NOT_TRIED = "no test of this kind"
+TRIALS = {
+    "algorithms": "harness.algorithms.conformance",
+    "metrics": "harness.metrics.conformance",
+    "splits": "harness.splits.conformance",
+    "datasets": "harness.extras.conformance.datasets",
+    "readers": "harness.extras.conformance.readers",
+    "analyses": "harness.extras.conformance.analyses",
+    "trackers": "harness.extras.conformance.trackers",
+    "commands": "harness.extras.conformance.commands",
+}
+"""The module that tries the plug-ins of a kind."""
 
 
 def show(names: Collection[str], *, every: bool) -> int:
@@ -45,11 +56,7 @@ def check(names: Collection[str]) -> int:
             by_kind.setdefault(kind, []).append(plugin)
     n_wrong = len(rows)
     for kind, usable in by_kind.items():
-        trial = _trials().get(kind)
-        if trial is None:
-            rows += [[plugin.name, kind, plugin.origin, NOT_TRIED] for plugin in usable]
-            continue
-        problems = trial([plugin.name for plugin in usable])
+        problems = problems_of(TRIALS[kind], [plugin.name for plugin in usable])
         for plugin in usable:
             faults = problems[plugin.name]
             n_wrong += bool(faults)
@@ -83,6 +90,10 @@ def _use(plugin: plugins.Plugin) -> None:
         from harness.metrics.labels import definition
 
         definition(plugin.name)
+    elif plugin.kind == "readers":
+        from harness.datasets.readers import reader_named
+
+        reader_named(plugin.name)
     else:
         value = plugin.load()
         expected = _class(plugin.kind)
@@ -105,16 +116,15 @@ def _class(kind: str) -> type | tuple[type, ...]:
         from harness.analyses.base import Analysis
 
         return Analysis
-    return click.Command if kind == "commands" else object
+    if kind == "trackers":
+        from harness.trackers import Tracker
 
+        return Tracker
+    if kind == "datasets":
+        from harness.datasets.catalogue import DataSet
 
-def _trials() -> dict[str, Callable[[Sequence[str]], dict[str, list[str]]]]:
-    """Return what tries the plug-ins of a kind, by the kind."""
-    from harness.algorithms.conformance import check_algorithms
-    from harness.metrics.conformance import check_metrics
-    from harness.splits.conformance import check_splits
-
-    return {"algorithms": check_algorithms, "metrics": check_metrics, "splits": check_splits}
+        return DataSet, Callable  # type: ignore[return-value]
+    return click.Command
 
 
 def _named(names: Collection[str]) -> Iterator[tuple[str, plugins.Plugin, str]]:

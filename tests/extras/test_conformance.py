@@ -1,0 +1,228 @@
+"""What is wrong with an analysis, a tracker, a data set, a reader or a command is said."""
+
+import re
+import sys
+
+import pytest
+
+from harness import conformance, plugins
+from harness.cli.plugin_list import TRIALS
+
+BAD = '''
+import itertools
+import os
+from pathlib import Path
+
+import click
+import numpy as np
+import pandas as pd
+
+import harness
+
+calls = itertools.count()
+Nothing = 7
+
+
+class Cells(harness.Analysis):
+    """How many cells there are."""
+    n = 0
+    def add(self, cell, scores): self.n += 1
+    def result(self): return pd.DataFrame({"cells": [self.n]})
+
+class Raises(Cells):
+    def add(self, cell, scores): raise ValueError("no cells, please")
+
+class Overwrites(Cells):
+    def add(self, cell, scores): cell.users.iloc[0, -1] = 7.0
+
+class OverwritesScores(Cells):
+    def add(self, cell, scores): scores["rmse"].per_user[0] = 7.0
+
+class Undrawn(Cells):
+    def result(self): return pd.DataFrame({"cells": [next(calls)]})
+
+class Infinite(Cells):
+    def result(self): return pd.DataFrame({"cells": [np.inf]})
+
+class Repeats(Cells):
+    def result(self): return pd.DataFrame([[1, 2]], columns=["a", "a"])
+
+class OfProcess(Cells):
+    def result(self): return pd.DataFrame({"cells": [hash("a") % 1000]})
+
+class Ends(Cells):
+    def add(self, cell, scores): os._exit(3)
+
+
+class Lines(harness.Tracker):
+    """A line for each row."""
+    def row(self, row): Path("lines.txt").write_text(row.title)
+
+class RowRaises(Lines):
+    def row(self, row): raise ValueError("no rows, please")
+
+class ChangesRow(Lines):
+    def row(self, row): row.metrics.clear()
+
+class ChangesFolder(Lines):
+    def end(self, run): run.folder and (run.folder / "table.csv").write_text("mine")
+
+class NeedsPlace(Lines):
+    def __init__(self, place): self.place = place
+
+class FailRaises(Lines):
+    def fail(self, reason): raise KeyError("x")
+
+
+def visits():
+    return pd.DataFrame({"user": [1, 1, 2], "item": [1, 2, 1], "rating": [1, 2, 3]})
+
+def other_visits():
+    return visits().assign(rating=[1, 2, 3 + next(calls)])
+
+def visits_of_process():
+    return visits().assign(rating=[1, 2, 3 + hash("a") % 1000])
+
+def raises():
+    raise ValueError("no data, please")
+
+
+class Bars:
+    endings = (".bars",)
+    example = b"%BARS ann!x!5 ann!y!3 bob!x!4"
+    def recognises(self, head): return head.startswith(b"%BARS")
+    def read(self, path, options):
+        rows = [line.split("!") for line in path.read_text().split()[1:]]
+        return dict(zip(("user", "item", "rating"), zip(*rows)))
+
+class Greedy(Bars):
+    def recognises(self, head): return True
+
+class Ending(Bars):
+    endings = ("BARS",)
+
+class Unsure(Bars):
+    def recognises(self, head): return None
+
+class Undecided(Bars):
+    def read(self, path, options):
+        columns = super().read(path, options)
+        return columns | {"rating": [1, 2, next(calls) + 3]}
+
+class Writes(Bars):
+    def read(self, path, options):
+        columns = super().read(path, options)
+        path.write_text(path.read_text() + " cy!x!1")
+        return columns
+
+class EndsOnNoise(Bars):
+    def read(self, path, options):
+        if path.stat().st_size == 0: os._exit(3)
+        return super().read(path, options)
+
+class Unread:
+    def read(self, path, options): return {}
+
+
+@click.command()
+@click.option("--loud", is_flag=True, help="Shout.")
+def say(loud):
+    """Say something."""
+
+@click.command()
+@click.option("--loud", is_flag=True)
+def mute(loud): pass
+
+@click.command(context_settings={"ignore_unknown_options": True})
+@click.argument("rest", nargs=-1)
+def takes_all(rest):
+    """Take anything."""
+
+@click.command(add_help_option=False)
+def helpless():
+    """No help."""
+'''
+SAID = {
+    "analyses": {
+        "Cells": [],
+        "Raises": ["failed .ValueError: no cells, please.; correct"],
+        "Overwrites": ["it changes the cells that it is handed; work on a copy"],
+        "OverwritesScores": ["it failed .ValueError: assignment destination is read-only"],
+        "Undrawn": ["the same cells give another result"],
+        "Infinite": ["infinite numbers"],
+        "Repeats": ["columns are no text or are there twice"],
+        "OfProcess": ["its numbers are others in another process"],
+        "Ends": ["its process ended with exit code 3"],
+        "Nothing": ["it is no analysis; make it a subclass of `harness.Analysis`"],
+    },
+    "trackers": {
+        "Lines": [],
+        "RowRaises": ["it failed .ValueError: no rows, please.; correct its code"],
+        "ChangesRow": ["it changes what it is told; work on a copy"],
+        "ChangesFolder": ["it changes files in the folder of the run; write elsewhere"],
+        "NeedsPlace": ["needs the parameter 'place'.*give a default"],
+        "FailRaises": ["`fail` failed .KeyError: 'x'.; let it end what `start` began"],
+        "Nothing": ["not a subclass of harness.Tracker"],
+    },
+    "datasets": {
+        "visits": [],
+        "other_visits": ["other ratings when it is asked again"],
+        "visits_of_process": ["its numbers are others in another process"],
+        "raises": ["it failed .ValueError: no data, please.; mend the function"],
+        "Nothing": ["is no function; name one"],
+    },
+    "readers": {
+        "Bars": [],
+        "Greedy": ["`recognises` says yes to an empty file"],
+        "Ending": ["the ending 'BARS' is none; write it as '.abc'"],
+        "Unsure": ["`recognises` returns no bool"],
+        "Undecided": ["it reads other ratings when it reads a file again"],
+        "Writes": ["it changes the file; open it to read"],
+        "EndsOnNoise": ["its process ended with exit code 3"],
+        "Unread": ["neither `endings` nor `recognises`"],
+        "Nothing": ["it has no method `read`"],
+    },
+    "commands": {
+        "say": [],
+        "mute": ["it has no help; write a docstring", "the option --loud has no help"],
+        "takes_all": ["an unknown option is not refused with exit code 2"],
+        "helpless": ["`--help` ends with exit code 2"],
+        "Nothing": ["it is no command"],
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def module(tmp_path_factory):
+    """Return a module of one's own that other processes can import too."""
+    folder = tmp_path_factory.mktemp("own")
+    (folder / "own_parts.py").write_text(BAD)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(folder)
+        patch.chdir(folder)
+        yield "own_parts"
+    sys.modules.pop("own_parts", None)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", SAID)
+def test_what_is_wrong_is_said(kind, module):
+    names = {f"{module}:{name}": said for name, said in SAID[kind].items()}
+    problems = conformance.problems_of(TRIALS[kind], [*names])
+    for name, said in names.items():
+        assert bool(problems[name]) == bool(said), (name, problems[name])
+        text = " ".join(problems[name])
+        for pattern in said:
+            assert re.search(pattern, text), (name, text)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", ["datasets", "readers", "analyses", "trackers", "commands"])
+def test_every_builtin_passes(kind):
+    names = plugins.builtin_names(kind)
+    if kind == "trackers":
+        from harness.trackers import tracker_class
+
+        names = [name for name in names if not tracker_class(name).missing()]
+    problems = conformance.problems_of(TRIALS[kind], names)
+    assert {name: said for name, said in problems.items() if said} == {}
