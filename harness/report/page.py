@@ -25,7 +25,8 @@ from harness.report.plots import KINDS
 from harness.report.styles import COLOURS, FAINT, INK, MUTED, RULE, symbol
 from harness.report.summary import ASSETS, Summary, headline, summarise, templates
 from harness.report.tables import evidence, latex, parameter_tables, sensitivity_tables
-from harness.results.display import plain, row_name, to_csv
+from harness.results.columns import columns_of
+from harness.results.display import plain, rounded, row_name, to_csv
 from harness.results.group_tables import group_tables
 from harness.results.markdown import to_markdown
 from harness.results.reading import find_runs, read_run
@@ -78,6 +79,7 @@ def build_page(
     return _template("page.html").render(
         summary=summary,
         info=summary.info,
+        columns=columns_of(summary.run.table),
         runs=runs,
         parsed=parsed,
         ks=sorted({metric.k for metric in parsed.values() if metric.k}),
@@ -194,7 +196,7 @@ def _failures(summary: Summary) -> list[tuple[str, str, str]]:
 def _template(name: str) -> Template:
     """Return the template of a page, with what the pages call."""
     made = templates().overlay()
-    made.filters |= {"linked": linked, "symbol": symbol}
+    made.filters |= {"linked": linked, "rounded": rounded, "symbol": symbol}
     called: tuple[Any, ...]
     called = (command, describe_cells, describe_run, headline, latex, methods, row_name, took)
     called += (evidence, group_tables, parameter_tables, sensitivity_tables)

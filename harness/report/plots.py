@@ -18,7 +18,8 @@ from harness.lazy import pd
 from harness.report.drawing import SUBTITLE, Plot, label_rows, scale_without, value_spans
 from harness.report.styles import COLOURS, FAINT, INK, MUTED
 from harness.report.summary import Summary, seconds_text, shortened
-from harness.results.display import TIMES, plain
+from harness.results.columns import TIMES
+from harness.results.display import plain
 from harness.results.runs import Run
 
 if TYPE_CHECKING:

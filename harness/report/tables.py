@@ -13,6 +13,7 @@ from harness.errors import HarnessError, ResultsError
 from harness.lazy import pd
 from harness.report.summary import ResultTable, Summary, p_text, sentences, summarise
 from harness.results.cells import measured
+from harness.results.columns import IN_PAPERS
 from harness.results.display import (
     TextTable,
     escape_latex,
@@ -27,7 +28,6 @@ from harness.results.runs import Run
 if TYPE_CHECKING:
     from pandas.io.formats.style import Styler
 
-SECONDS = {"fit_seconds": "fit s", "score_seconds": "score s"}
 LEAST_GAP = 5e-5
 """Smallest difference between best and worst algorithm for a definition to be shown."""
 
@@ -45,8 +45,9 @@ def latex(run: Run | Summary, *, place: int | None = None) -> str:
         columns = {"algorithm": [escape_latex(row_name(row)) for row in table.records.values()]}
         shown = [each for each in summary.info.metrics if table.rows[each].notna().any()]
         columns |= {escape_latex(label): _latex_numbers(table, label) for label in shown}
-        for name, title in SECONDS.items():
-            columns[title] = [rounded(value, 2) or "--" for value in table.rows[name]]
+        for name, column in IN_PAPERS.items():
+            texts_of_column = [rounded(value, column.places) for value in table.rows[name]]
+            columns[column.title] = [text or "--" for text in texts_of_column]
         caption = "{}, {}, candidates: {}; ".format(*table.names)
         caption += "folds and seeds averaged" if summary.info.has_several_cells else "one split"
         if table.comparisons:
@@ -79,9 +80,10 @@ def style(run: Run | Summary, *, place: int = 1) -> Styler:
     """
     summary = summarise(run)
     table = summary.table(place)
-    columns = ["algorithm", *summary.info.metrics, *SECONDS]
-    frame = table.rows[columns].rename(columns=SECONDS).set_index("algorithm")
-    digits = table.decimals | dict.fromkeys(SECONDS.values(), 2)
+    columns = ["algorithm", *summary.info.metrics, *IN_PAPERS]
+    titles = {name: column.title for name, column in IN_PAPERS.items()}
+    frame = table.rows[columns].rename(columns=titles).set_index("algorithm")
+    digits = table.decimals | {column.title: column.places for column in IN_PAPERS.values()}
     hints = {}
     styler = frame.style.format_index(escape="html").format_index(escape="html", axis="columns")
     styler = styler.format({name: partial(rounded, places=digits[name]) for name in frame.columns})

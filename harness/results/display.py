@@ -15,13 +15,13 @@ from typing import Any
 from harness import metrics
 from harness.lazy import pd
 from harness.results.cells import AnyCell, CellResult
+from harness.results.columns import COLUMNS, TIMES, columns_of
 from harness.results.record import RunInfo
 from harness.results.scores import deviation, mean_or_none
 from harness.results.statistics import AlgorithmMean, Bound, RowResult
 
 GROUP = ("dataset", "split", "candidates")  # what a table is called
 ROW = (*GROUP, "algorithm", "table", "row")  # display names and identities of a row
-TIMES = ("fit_seconds", "score_seconds", "metric_seconds")
 BOUNDS: dict[Bound, str] = {"best": "best possible order", "random": "random order, expected"}
 """What the bounds of a table are called."""
 
@@ -334,18 +334,15 @@ def display_table(info: RunInfo, *, sums_seconds: bool = False) -> TextTable:
             numbers = numbers.str.rjust(numbers.str.len().max()) + " "
             numbers += marks.str.ljust(marks.str.len().max())
         shown[label] = numbers
-    if "tuned" in frame:
-        for title, column, digit in (("trials", "n_trials", 0), ("search s", "search_seconds", 1)):
-            tuned = frame[column].where(frame["tuned"].fillna("") != "")
-            shown[title] = [rounded(each, digit) for each in tuned]
     if sums_seconds:
-        sums = frame[list(TIMES)].sum(axis=1, min_count=1)
-        shown["seconds"] = [rounded(seconds, 2) for seconds in sums]
-    else:
-        for column in TIMES:
-            shown[column.replace("_seconds", " s")] = [rounded(each, 2) for each in frame[column]]
-    shown["peak MB"] = [rounded(each, 0) for each in frame["peak_mb"]]
-    shown["users"] = [rounded(each or math.nan, 0) for each in frame["n_users"]]
+        frame = frame.assign(seconds=frame[list(TIMES)].sum(axis=1, min_count=1))
+    for column in columns_of(frame, sums_seconds=sums_seconds):
+        values = frame[column.name]
+        if column.of_search:
+            values = values.where(frame["tuned"].fillna("") != "")
+        if column.name == "n_users":
+            values = values.where(values != 0)
+        shown[column.title] = [rounded(value, column.places) for value in values]
     if (errors := frame["error"].fillna("")).any():
         shown["error"] = errors
     below = frame.index[is_bound.ne(is_bound.shift(fill_value=False))].tolist()
@@ -372,7 +369,11 @@ def to_csv(info: RunInfo) -> str:
 
 def rounded_csv(table: pd.DataFrame) -> str:
     """Return numbers as CSV: values to eight decimals, seconds to three, megabytes to none."""
-    forms = dict.fromkeys((*TIMES, "search_seconds"), "{:.3f}") | {"peak_mb": "{:.0f}"}
+    forms = {
+        column.name: f"{{:.{column.csv_places}f}}"
+        for column in COLUMNS
+        if column.csv_places is not None
+    }
     numbers = {
         str(name): table[name].map(forms.get(str(name), "{:.8f}").format, na_action="ignore")
         for name in table.select_dtypes("float").columns

@@ -9,6 +9,7 @@ import pytest
 
 from harness.report import latex, style
 from harness.report.summary import summarise
+from harness.results.columns import COLUMNS, columns_of
 from harness.results.display import display_table, rounded_csv, to_csv
 from harness.results.markdown import to_markdown
 
@@ -141,3 +142,17 @@ def test_latex_and_notebook_show_the_numbers_of_the_csv(nasty, rows):
     for cells, row in zip(table, rows, strict=True):
         for label, cell in zip(LABELS, cells[1:], strict=False):
             assert cell["text"].startswith(shown(row, label))
+
+
+def test_every_form_of_the_table_has_the_columns_of_one_declaration(nasty, nasty_page, rows):
+    columns = columns_of(nasty.table)
+    names, titles = ([getattr(column, key) for column in columns] for key in ("name", "title"))
+    assert names == [name for name in nasty.table if name in {c.name for c in COLUMNS}]
+    assert names == [name for name in rows[0] if name in {c.name for c in COLUMNS}]
+    head = next(t[0] for t in Tables(nasty_page).tables if t[0][-1]["text"].strip() == titles[-1])
+    assert [plain(cell["text"]) for cell in head][-len(titles) :] == titles
+    assert [title for title in display_table(nasty.info).frame if title in titles] == titles
+    in_papers = [column.title for column in columns if column.in_papers]
+    line = next(line for line in latex(nasty).splitlines() if line.startswith("algorithm"))
+    assert plain(line.removesuffix(r"\\")).endswith(" & ".join(in_papers))
+    assert list(style(nasty, place=2).data.columns)[-len(in_papers) :] == in_papers
