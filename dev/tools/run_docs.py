@@ -11,7 +11,7 @@ Three things in a page are live; every page has a temporary folder of its own to
 - a block after ``<!-- file: NAME -->`` is written to that file first.
 
 Seconds and megabytes differ from day to day and from machine to machine; they are not compared, nor
-is the note that names day and machine.
+is the note that names day and machine, nor what only a slow machine prints: how far a stage is.
 """
 
 from __future__ import annotations
@@ -39,15 +39,21 @@ VARYING = (
     (re.compile(r"(?<= measured on )\d{4}-\d\d-\d\d, .* cores?(?=, )"), "<day and machine>"),
     (re.compile(r"(?<= at a time with )\d+ threads?"), "<threads>"),
     (re.compile(r"[ \t]+"), " "),
-    (re.compile(r"-+"), "-"),
+    (re.compile(r"[-─]+"), "-"),  # whose length is that of the widest seconds
 )
+ON_A_SLOW_MACHINE = re.compile(
+    r"first run on this machine: .*"
+    r"|(?:[a-z]+, )(?:\d+%|(?:epoch|user) [\d,]+ of [\d,]+)(?: of .*)?"
+)
+"""Lines that only a first run prints, or a stage that takes seconds."""
 
 
 def comparable(output: str) -> str:
     """Return output without what differs from machine to machine."""
     for pattern, word in VARYING:
         output = pattern.sub(word, output)
-    return "\n".join(line.strip() for line in output.splitlines()).strip()
+    lines = (line.strip() for line in output.splitlines())
+    return "\n".join(line for line in lines if not ON_A_SLOW_MACHINE.fullmatch(line)).strip()
 
 
 def run_page(page: Path) -> str:

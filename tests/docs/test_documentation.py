@@ -106,6 +106,28 @@ def test_seconds_and_megabytes_are_not_compared_but_scores_are(monkeypatch):
     assert comparable(note) != comparable(another.replace("1 cell", "2 cells"))
 
 
+def test_what_only_a_slow_machine_prints_is_not_compared(monkeypatch):
+    monkeypatch.syspath_prepend(TOP / "dev" / "tools")
+    from run_docs import comparable
+
+    from harness.cli.progress import in_words
+    from harness.execution.events import Stage
+
+    shown = "14 cells\n[1/14] ✓ SVD: 0.12 s\n\nquickstart\n\n────\n"
+    slow = [
+        "first run on this machine: compiling the loops takes about five seconds",
+        f"{in_words(Stage('', 'loading', 1, 3))}",
+        f"{in_words(Stage('KNN, own', 'scoring', 12_345, 67_890))} of KNN, own",
+        f"{in_words(Stage('SVD', 'fitting by epoch', 7, 20))} of SVD",
+        f"{in_words(Stage('SVD', 'scoring', 7, 20))} of SVD",
+    ]
+    for line in slow:
+        later = shown.replace("14 cells\n", f"14 cells\n{line}\n").replace("────", "──────")
+        assert comparable(later) == comparable(shown), line
+    for line in ("SVD, 3 of 14 users", "no cell, 10% better", "loading failed"):
+        assert comparable(f"{shown}{line}\n") != comparable(shown), line
+
+
 def test_what_grew_is_named_with_both_numbers(monkeypatch):
     monkeypatch.syspath_prepend(TOP / "dev" / "tools")
     from counts import growth
