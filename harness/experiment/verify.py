@@ -11,7 +11,7 @@ from harness.errors import ResultsError, counted
 from harness.execution.events import Watch
 from harness.experiment.run import run
 from harness.results.cells import CellResult
-from harness.results.history import OTHER_SCORES, differences
+from harness.results.history import OTHER_ANALYSES, OTHER_SCORES, differences
 from harness.results.record import RunInfo
 from harness.results.runs import Run
 
@@ -140,7 +140,7 @@ def verify(
         run=then.name,
         rows=[*_rows(then, now)],
         versions=[*_versions(then, now)],
-        changes=[change for change in changes if change != OTHER_SCORES],
+        changes=[change for change in changes if change not in (OTHER_ANALYSES, OTHER_SCORES)],
     )
 
 

@@ -25,6 +25,7 @@ NOT_IN_NUMBERS = frozenset({"description", "execution", "trackers"})
 
 
 OTHER_SCORES = "other scores"
+OTHER_ANALYSES = "other results of analyses"
 
 
 def name_of(folder: Path) -> str:
@@ -70,8 +71,8 @@ def _earlier_place(folder: Path, replaced: Path, described: Mapping[str, Any]) -
 def differences(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> list[str]:
     """Return in what two records differ, in short; nothing where the later one has it all.
 
-    It has it all if config and data are the same, and each cell that the earlier one finished is
-    there with the same key and the same scores.
+    It has it all if config and data are the same, each cell that the earlier one finished is there
+    with the same key and the same scores, and so are the tables of its analyses.
     """
     try:
         parts: dict[str, Callable[[Mapping[str, Any]], object]]
@@ -82,7 +83,11 @@ def differences(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> list[st
         cells, others = _cells(earlier), _cells(later)
         if any(cell not in others for cell in cells):
             return ["other code, versions or settings found by a search"]
-        return [] if all(others[cell] == cells[cell] for cell in cells) else [OTHER_SCORES]
+        if any(others[cell] != cells[cell] for cell in cells):
+            return [OTHER_SCORES]
+        tables, of_later = (record.get("analyses", {}) for record in (earlier, later))
+        differ = any(of_later.get(name) != table for name, table in tables.items())
+        return [OTHER_ANALYSES] if differ else []
     except (AttributeError, LookupError, TypeError, ValueError):
         return ["a record that cannot be read"]
 

@@ -102,6 +102,31 @@ def test_a_cell_that_failed_later_does_not_take_the_place_of_its_numbers(results
     assert complete.earlier is None  # the failed run has no number that this one lacks
 
 
+@pytest.mark.parametrize("later", ["return None", "1 / 0", "return pd.DataFrame({'n': [2]})"])
+def test_an_analysis_that_failed_or_differs_later_does_not_take_the_place_of_its_table(
+    results, monkeypatch, later
+):
+    source = """
+import harness
+import pandas as pd
+
+class Sizes(harness.Analysis):
+    def result(self):
+        {}
+"""
+    monkeypatch.syspath_prepend(results.parent)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    config = CONFIG | {"analyses": ["sizes:Sizes"]}
+    for text in ("return pd.DataFrame({'n': [1]})", later):
+        sys.modules.pop("sizes", None)
+        (results.parent / "sizes.py").write_text(source.format(text))
+        for _ in "ab":  # the second is the same run
+            done = harness.run(config, results=results)
+    sys.modules.pop("sizes", None)
+    (earlier,) = earlier_runs(done.folder)
+    assert read_run(earlier).analyses["sizes:Sizes"]["n"].tolist() == [1]
+
+
 def test_runs_of_one_second_are_all_kept_in_their_order(results, monkeypatch):
     metrics = [["mae"], ["rmse"], ["fcp"], ["mae", "rmse"]]
     for number, labels in enumerate(metrics):
