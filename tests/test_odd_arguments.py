@@ -244,7 +244,7 @@ CALLS = {
     "harness.rankings.read": lambda m: {"path": m["folder"] / "predictions.csv"},
     "harness.report.build_page": lambda m: {"runs": [m["run"]]},
     "harness.report.critical_difference": lambda m: {
-        "found": harness.across([m["run"], m["second"]], metric="ndcg@3"),
+        "across": harness.across([m["run"], m["second"]], metric="ndcg@3"),
     },
     "harness.report.evidence": lambda m: {"run": m["run"], "metric": "ndcg@3"},
     "harness.report.join": lambda m: {"runs": [m["run"]]},

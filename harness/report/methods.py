@@ -57,18 +57,18 @@ class Source:
     @property
     def venue(self) -> str:
         """Journal, proceedings or publisher, with volume and pages."""
-        known = (self.fields.get(name) for name in ("journal", "booktitle", "publisher"))
+        named = (self.fields.get(name) for name in ("journal", "booktitle", "publisher"))
         number = f"({self.fields['number']})" if "number" in self.fields else ""
         volume = self.fields.get("volume", "") + number
-        where = " ".join(part for part in (next(filter(None, known)), volume) if part)
+        where = " ".join(part for part in (next(filter(None, named)), volume) if part)
         pages = self.fields.get("pages", "").replace("--", "–")
         return f"{where}, {pages}" if pages else where
 
     @property
     def cite(self) -> str:
         """Authors and year, as a text cites them: `Burges et al. 2005`."""
-        first, *others = self.surnames
-        shown = f"{first} et al." if len(others) > 1 else " and ".join([first, *others])
+        first, *rest = self.surnames
+        shown = f"{first} et al." if len(rest) > 1 else " and ".join([first, *rest])
         return f"{shown} {self.fields['year']}"
 
     @property
@@ -82,14 +82,14 @@ class Source:
 @cache
 def all_sources() -> dict[str, Source]:
     """Return every entry by its key."""
-    found = {}
-    of_data = [each.bibtex for each in CATALOGUE.values() if each.bibtex]
+    sources = {}
+    of_data = [data.bibtex for data in CATALOGUE.values() if data.bibtex]
     every = "\n\n".join([(ASSETS / "sources.bib").read_text(encoding="utf-8"), *of_data])
     for text in re.findall(r"^@.*?^\}", every, re.M | re.S):
         key = text[text.index("{") + 1 : text.index(",")]
         fields = re.findall(r"^  (\w+) = \{(.*)\},?$", text, re.M)
-        found[key] = Source(key, text, {name: _without_tex(value) for name, value in fields})
-    return found
+        sources[key] = Source(key, text, {name: _without_tex(value) for name, value in fields})
+    return sources
 
 
 def _without_tex(text: str) -> str:
@@ -119,7 +119,7 @@ class Methods:
     @property
     def bibtex(self) -> str:
         """The entries of everything that is cited."""
-        return "\n\n".join(each.bibtex for each in self.sources) + "\n"
+        return "\n\n".join(source.bibtex for source in self.sources) + "\n"
 
 
 def methods(info: RunInfo) -> Methods:
@@ -129,16 +129,16 @@ def methods(info: RunInfo) -> Methods:
 
     def cite(*keys: str) -> str:
         entries = [all_sources()[key] for key in dict.fromkeys(keys) if key]
-        cited.update({each.key: each for each in entries})
-        return f" ({'; '.join(each.cite for each in entries)})" if entries else ""
+        cited.update({entry.key: entry for entry in entries})
+        return f" ({'; '.join(entry.cite for entry in entries)})" if entries else ""
 
     def kind(row: AlgorithmConfig) -> str:
-        known = _known(row)
-        return "own" if ":" in row.name else known.kind if known else "surprise"
+        algorithm = _known(row)
+        return "own" if ":" in row.name else algorithm.kind if algorithm else "surprise"
 
     def algorithms() -> Iterator[tuple[str, str]]:
         for row in config.algorithms:
-            known = _known(row)
+            algorithm = _known(row)
             settings = [f"shown as {plain(row.label)}"] if row.title != row.name else []
             if row.params:
                 settings.append(", ".join(f"{k}={_value(v)}" for k, v in row.params.items()))
@@ -146,7 +146,7 @@ def methods(info: RunInfo) -> Methods:
                 settings.append("tuned")
             counts = "hu2008collaborative" if _of_counts(row) else ""
             shown = f" [{'; '.join(settings)}]" if settings else ""
-            sources = cite(known.citation if known else "", counts)
+            sources = cite(algorithm.citation if algorithm else "", counts)
             yield kind(row), f"{plain(row.name)}{sources}{shown}"
 
     _, test = (config.statistics or Inference()).about(len(info.seeds))
@@ -178,9 +178,9 @@ def methods(info: RunInfo) -> Methods:
         "families": families.values(),
         "algorithm_groups": lambda: grouped(algorithms()),
         "unknown_users": grouped(
-            (known.unknown_user, plain(row.title))
+            (algorithm.unknown_user, plain(row.title))
             for row in config.algorithms
-            if (known := _known(row)) and any(cell.n_unknown_users for cell in info.finished)
+            if (algorithm := _known(row)) and any(cell.n_unknown_users for cell in info.finished)
         ),
         "packages": [f"{x} {info.versions[x]}" for x in libraries if x in info.versions],
         "outside": list(
@@ -200,16 +200,16 @@ def to_markdown(info: RunInfo) -> str:
     parts = [f"# Methods of {escape_markdown(info.name)}"]
     for heading, text in account.paragraphs:
         parts += [f"## {heading}", escape_markdown(text)]
-    parts += ["## References", "\n".join(f"- {each.reference}" for each in account.sources)]
+    parts += ["## References", "\n".join(f"- {source.reference}" for source in account.sources)]
     return "\n\n".join([*parts, f"```bibtex\n{account.bibtex}```"]) + "\n"
 
 
 def checklist(info: RunInfo) -> str:
     """Return what reviewers ask, with the answers of a run, as Markdown."""
     rows = {plain(row.title): row for row in info.experiment.algorithms}
-    known = {name: _known(row) for name, row in rows.items()}
-    tunable = [name for name, each in known.items() if rows[name].search or (each and each.space)]
-    left = [name for name in tunable if not rows[name].search]
+    entries = {name: _known(row) for name, row in rows.items()}
+    tunable = [name for name, each in entries.items() if rows[name].search or (each and each.space)]
+    untuned = [name for name in tunable if not rows[name].search]
     data = [(each, CATALOGUE.get(each.source)) for each in info.datasets]
     packages = {name: (version, info.packages.get(name)) for name, version in info.versions.items()}
     template = templates().get_template("checklist.md")
@@ -222,7 +222,7 @@ def checklist(info: RunInfo) -> str:
         sources=[f"{entry.title}, licence: {entry.licence}" for _, entry in data if entry],
         split_notes=dict.fromkeys(note for each in info.splits for note in each.notes),
         simple=[name for name, row in rows.items() if folded(row.name) in NOT_PERSONALISED],
-        alike=f"no: {joined(left)} as the config has them" if left else tunable and "yes",
+        alike=f"no: {joined(untuned)} as the config has them" if untuned else tunable and "yes",
         chosen_on_test="; ".join(
             f"yes, if the best of {joined(titles)} is reported; `search:` avoids it"
             for titles in settings_of_one(info.experiment).values()
@@ -230,8 +230,8 @@ def checklist(info: RunInfo) -> str:
         or "no: no algorithm has several settings as rows",
         repeated=len({(cell.seed, cell.fold) for cell in info.cells}),
         packages=[
-            f"{name} {version}{f' (sha256 {found[:16]}…)' if found else ''}"
-            for name, (version, found) in packages.items()
+            f"{name} {version}{f' (sha256 {digest[:16]}…)' if digest else ''}"
+            for name, (version, digest) in packages.items()
         ],
     )
     return re.sub(r"\n{3,}", "\n\n", text).rstrip() + "\n"
@@ -272,19 +272,19 @@ def to_yaml(info: RunInfo) -> str:
     """Return the config of a run as YAML, without defaults."""
     from ruamel.yaml import YAML
 
-    kept = info.experiment.stated()
+    stated = info.experiment.stated()
     for key in ("dataset", "algorithms"):
-        kept[key] = [each["name"] if [*each] == ["name"] else each for each in kept[key]]
-    if isinstance(given := info.config["dataset"][0], str):  # from Python: no config can name it
-        kept["dataset"] = given
+        stated[key] = [entry["name"] if [*entry] == ["name"] else entry for entry in stated[key]]
+    if isinstance(name := info.config["dataset"][0], str):  # from Python: no config can name it
+        stated["dataset"] = name
     for key in ("dataset", "split", "candidates", "seed"):
-        if isinstance(kept.get(key), list) and len(kept[key]) == 1:
-            kept[key] = kept[key][0]
+        if isinstance(stated.get(key), list) and len(stated[key]) == 1:
+            stated[key] = stated[key][0]
     text = io.StringIO()
     yaml = YAML()
     yaml.default_flow_style = False
     yaml.width = 100
-    yaml.dump(kept, text)
+    yaml.dump(stated, text)
     return text.getvalue()
 
 
@@ -298,7 +298,7 @@ def describe_run(info: RunInfo) -> list[tuple[str, str]]:
         ("cores, memory", f"{machine.cores}, {machine.memory_gb:g} GB"),
         *info.versions.items(),
         ("commit", info.commit or "not from a checkout"),
-        *((f"data {each.name}", f"sha256 {each.fingerprint[:16]}…") for each in info.datasets),
+        *((f"data {data.name}", f"sha256 {data.fingerprint[:16]}…") for data in info.datasets),
     ]
     return [(plain(name), plain(value)) for name, value in rows]
 
@@ -313,7 +313,7 @@ def describe_cells(info: RunInfo) -> list[list[str]]:
         n_test = sum(cell.n_test for cell in cells)
         share = sum(cell.n_impossible for cell in cells) / n_test if n_test else 0.0
         ran = zip(*((_settings(c.params), c.fit_path, c.scoring_path) for c in cells), strict=True)
-        rows.append([name, *("; ".join(dict.fromkeys(each)) for each in ran), f"{share:.1%}"])
+        rows.append([name, *("; ".join(dict.fromkeys(cells)) for cells in ran), f"{share:.1%}"])
     return [[plain(value) for value in row] for row in rows]
 
 
@@ -330,10 +330,10 @@ def _of_counts(row: AlgorithmConfig) -> bool:
 
 def _space(row: AlgorithmConfig, info: RunInfo) -> SearchSpace:
     """Return the search space of an algorithm; in older records a recommended one is today's."""
-    known = _known(row)
+    algorithm = _known(row)
     if row.title in info.spaces or isinstance(row.search, dict):
         return info.spaces.get(row.title, row.search)  # type: ignore[arg-type, return-value]
-    return known.space if known else {}
+    return algorithm.space if algorithm else {}
 
 
 def _known(row: AlgorithmConfig) -> KnownAlgorithm | None:
@@ -356,11 +356,11 @@ def _space_in_words(space: SearchSpace) -> str:
 
 def _span(values: Iterable[float], form: str = "{:,}") -> str:
     """Return the least and the greatest value, or the one that they are."""
-    low, *_, high = (form.format(each) for each in sorted([*values] * 2))
+    low, *_, high = (form.format(number) for number in sorted([*values] * 2))
     return low if low == high else f"{low} to {high}"
 
 
 def _value(value: object) -> str:
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{key}: {_value(each)}" for key, each in value.items()) + "}"
+        return "{" + ", ".join(f"{key}: {_value(part)}" for key, part in value.items()) + "}"
     return plain(value)

@@ -33,81 +33,81 @@ ROW, BAR, SCALE, CRITICAL = 0.17, 0.07, 0.2, 0.22
 """Inches: of a name, of a bar, of the scale, and of the critical difference above it."""
 
 
-def verdict(found: AcrossDataSets) -> list[str]:
+def verdict(across: AcrossDataSets) -> list[str]:
     """Return what the tests say, a sentence each."""
-    n, k = found.comparison.ranks.shape
+    n, k = across.comparison.ranks.shape
     values = {"n": n, "k": k, "p": lambda p: p_text(p, False)}
-    return sentences("across", found=found, compared=found.comparison, **values).split(" ¶ ")
+    return sentences("across", found=across, compared=across.comparison, **values).split(" ¶ ")
 
 
-def headline(found: AcrossDataSets) -> str:
+def headline(across: AcrossDataSets) -> str:
     """Return one line: how many data sets, and what was asked of them."""
-    better = "higher" if metrics.parse(found.metric).higher_is_better else "lower"
+    better = "higher" if metrics.parse(across.metric).higher_is_better else "lower"
     return (
-        f"{len(found.datasets)} data sets · {found.metric}, {better} is better · "
-        f"split: {found.split}; candidates: {found.candidates}"
+        f"{len(across.datasets)} data sets · {across.metric}, {better} is better · "
+        f"split: {across.split}; candidates: {across.candidates}"
     )
 
 
-def as_texts(found: AcrossDataSets) -> pd.DataFrame:
+def as_texts(across: AcrossDataSets) -> pd.DataFrame:
     """Return the table with its numbers as texts."""
-    table, shown = found.table, found.table[["algorithm"]].copy()
+    table, shown = across.table, across.table[["algorithm"]].copy()
     letters = table["letters"].str.ljust(table["letters"].str.len().max())
     shown["mean rank"] = table["mean_rank"].map("{:.2f} ".format) + letters
     shown["wins"] = table["wins"].map("{:.3g}".format)
-    for title in found.datasets:
+    for title in across.datasets:
         shown[title] = [rounded(value, DEFAULT_DECIMALS) for value in table[title]]
     return shown
 
 
-def probabilities(found: AcrossDataSets) -> pd.DataFrame:
+def probabilities(across: AcrossDataSets) -> pd.DataFrame:
     """Return, for the row of the best mean rank and each other, what the Bayesian test says."""
-    best, *others = found.table["algorithm"]
-    pairs = found.comparison.pairs
+    best, *rest = across.table["algorithm"]
+    pairs = across.comparison.pairs
     columns = {"p_first_better": "better", "p_equivalent": "equivalent", "p_second_better": "worse"}
     shown: pd.DataFrame = (
         pairs[pairs["first"] == best]  # the first of rows with equal mean ranks is first here too
         .set_index("second")
-        .loc[others, list(columns)]
+        .loc[rest, list(columns)]
         .rename(columns=columns)
         .map("{:.3f}".format)
     )
     return shown.rename_axis(f"{best} than").reset_index()
 
 
-def to_markdown(found: AcrossDataSets) -> str:
+def to_markdown(across: AcrossDataSets) -> str:
     """Return table and verdict as Markdown."""
-    tables = [as_texts(found), probabilities(found)]
-    ranks, probable = ("\n".join(markdown_table(each, {each.columns[0]})) for each in tables)
-    notes = ["\n".join(f"- {note}" for note in found.notes)] if found.notes else []
-    return "\n\n".join([headline(found), ranks, *verdict(found), probable, *notes]) + "\n"
+    tables = [as_texts(across), probabilities(across)]
+    ranks, probable = ("\n".join(markdown_table(frame, {frame.columns[0]})) for frame in tables)
+    notes = ["\n".join(f"- {note}" for note in across.notes)] if across.notes else []
+    return "\n\n".join([headline(across), ranks, *verdict(across), probable, *notes]) + "\n"
 
 
-def to_csv(found: AcrossDataSets) -> str:
+def to_csv(across: AcrossDataSets) -> str:
     """Return the table as CSV, its numbers in full."""
-    return frame_to_csv(found.table, float_format="%.8g")
+    return frame_to_csv(across.table, float_format="%.8g")
 
 
-def to_latex(found: AcrossDataSets) -> str:
+def to_latex(across: AcrossDataSets) -> str:
     """Return the table as LaTeX, for the package ``booktabs``; the caption is the verdict."""
-    table = as_texts(found).map(escape_latex).rename(columns=escape_latex)
-    ranks, marks = found.table["mean_rank"].map("{:.2f}".format), found.table["letters"]
+    table = as_texts(across).map(escape_latex).rename(columns=escape_latex)
+    ranks, marks = across.table["mean_rank"].map("{:.2f}".format), across.table["letters"]
     table["mean rank"] = ranks + r"$^{\mathrm{" + marks + "}}$"
-    return latex_table(table, " ".join([f"{headline(found)}.", *verdict(found)[:-1]]), "across")
+    return latex_table(table, " ".join([f"{headline(across)}.", *verdict(across)[:-1]]), "across")
 
 
-def to_json(found: AcrossDataSets) -> str:
+def to_json(across: AcrossDataSets) -> str:
     """Return all that the comparison holds as JSON."""
-    compared = found.comparison
+    compared = across.comparison
     names = ("metric", "datasets", "split", "candidates")
-    described = {name: getattr(found, name) for name in names}
-    described["notes"] = [note.to_dict() for note in found.notes]
+    described = {name: getattr(across, name) for name in names}
+    described["notes"] = [note.to_dict() for note in across.notes]
     settings = ("post_hoc", "rope", "level", "seed", "critical_difference")
     described |= {name: getattr(compared, name) for name in settings}
     tests = compared.friedman._asdict().items()
-    described["friedman"] = {name: each if math.isfinite(each) else None for name, each in tests}
-    described["algorithms"] = found.table.to_dict(orient="records")
-    ranks = pd.DataFrame(compared.ranks, found.datasets, compared.algorithms["algorithm"])
+    described["friedman"] = {name: value if math.isfinite(value) else None for name, value in tests}
+    described["algorithms"] = across.table.to_dict(orient="records")
+    ranks = pd.DataFrame(compared.ranks, across.datasets, compared.algorithms["algorithm"])
     described["ranks"] = ranks.to_dict()
     described["pairs"] = compared.pairs.to_dict(orient="records")
     return json.dumps(described, indent=1, ensure_ascii=False) + "\n"
@@ -118,7 +118,7 @@ FORMATS = {"markdown": to_markdown, "csv": to_csv, "latex": to_latex, "json": to
 
 
 @checked(ResultsError)
-def critical_difference(found: AcrossDataSets, *, ax: Axes | None = None) -> Axes:
+def critical_difference(across: AcrossDataSets, *, ax: Axes | None = None) -> Axes:
     """Draw the mean ranks; a bar joins rows that are not significantly different.
 
     After Demsar 2006, with the best rank on the left. The critical difference is shown where
@@ -126,42 +126,42 @@ def critical_difference(found: AcrossDataSets, *, ax: Axes | None = None) -> Axe
     """
     if ax is not None and not hasattr(ax, "get_figure"):
         raise ResultsError(f"critical_difference: ax is {ax!r:.60}; give an Axes of Matplotlib")
-    return drawing.shown(_size(found), partial(_draw, found), ax)
+    return drawing.shown(_size(across), partial(_draw, across), ax)
 
 
-def render(found: AcrossDataSets, form: str) -> bytes:
+def render(across: AcrossDataSets, form: str) -> bytes:
     """Return the diagram as an SVG or PNG file."""
-    return drawing.rendered(form, _size(found), partial(_draw, found))
+    return drawing.rendered(form, _size(across), partial(_draw, across))
 
 
-def groups(found: AcrossDataSets) -> list[tuple[int, int]]:
+def groups(across: AcrossDataSets) -> list[tuple[int, int]]:
     """Return first and last row of each longest group without a significant difference."""
-    place = found.table["algorithm"].tolist().index
-    pairs = found.comparison.pairs
+    place = across.table["algorithm"].tolist().index
+    pairs = across.comparison.pairs
     apart = pairs.loc[pairs["significant"], ["first", "second"]].map(place).to_numpy()
     # A row reaches to the last one before the first that differs, whose rank is worse.
-    n = len(found.table)
+    n = len(across.table)
     limits = [apart.max(axis=1)[apart.min(axis=1) == i].min(initial=n) - 1 for i in range(n)]
     return [(i, int(end)) for i, end in enumerate(limits) if end > max([i, *limits[:i]])]
 
 
-def _size(found: AcrossDataSets) -> tuple[float, float]:
-    return WIDTH, round(0.4 - _limits(found)[0] + _limits(found)[1], 2)
+def _size(across: AcrossDataSets) -> tuple[float, float]:
+    return WIDTH, round(0.4 - _limits(across)[0] + _limits(across)[1], 2)
 
 
-def _limits(found: AcrossDataSets) -> tuple[float, float]:
+def _limits(across: AcrossDataSets) -> tuple[float, float]:
     """Return the inches below and above the axis."""
-    below = BAR * (len(groups(found)) + 1) + ROW * ((len(found.table) + 1) // 2)
-    return -below, SCALE + CRITICAL * (found.comparison.post_hoc == "nemenyi")
+    below = BAR * (len(groups(across)) + 1) + ROW * ((len(across.table) + 1) // 2)
+    return -below, SCALE + CRITICAL * (across.comparison.post_hoc == "nemenyi")
 
 
-def _draw(found: AcrossDataSets, axes: Axes) -> None:
-    compared = found.comparison
-    names, ranks = found.table["algorithm"].tolist(), found.table["mean_rank"].tolist()
-    k, bars = len(names), groups(found)
+def _draw(across: AcrossDataSets, axes: Axes) -> None:
+    compared = across.comparison
+    names, ranks = across.table["algorithm"].tolist(), across.table["mean_rank"].tolist()
+    k, bars = len(names), groups(across)
     n_left = (k + 1) // 2
     depth = BAR * (len(bars) + 1)
-    axes.set(xlim=(1 - 0.02 * k, k + 0.02 * k), ylim=_limits(found))
+    axes.set(xlim=(1 - 0.02 * k, k + 0.02 * k), ylim=_limits(across))
     axes.axis("off")
     axes.plot([1, k], [0, 0], color=INK, lw=0.8)
     for rank in range(1, k + 1):
@@ -180,14 +180,17 @@ def _draw(found: AcrossDataSets, axes: Axes) -> None:
         axes.plot(ends, [-BAR * number] * 2, color=INK, lw=2.6, solid_capstyle="butt")
     styles = algorithm_styles(names)
     for i, (name, rank) in enumerate(zip(names, ranks, strict=True)):
-        left = i < n_left
-        y = -depth - ROW * (i if left else k - 1 - i)
-        edge = axes.get_xlim()[0 if left else 1]
+        is_left = i < n_left
+        y = -depth - ROW * (i if is_left else k - 1 - i)
+        edge = axes.get_xlim()[0 if is_left else 1]
         axes.plot([rank, rank, edge], [0, y, y], color=FAINT, lw=0.7, zorder=1)
         axes.plot([rank], [0], ms=4, ls="", clip_on=False, zorder=3, **styles[name].marks)
-        text = f"{shortened(name)} {rank:.2f}" if left else f"{rank:.2f} {shortened(name)}"
-        beside: dict[str, Any] = {"xytext": (-3 if left else 3, 0), "textcoords": "offset points"}
-        side = "right" if left else "left"
+        text = f"{shortened(name)} {rank:.2f}" if is_left else f"{rank:.2f} {shortened(name)}"
+        beside: dict[str, Any] = {
+            "xytext": (-3 if is_left else 3, 0),
+            "textcoords": "offset points",
+        }
+        side = "right" if is_left else "left"
         axes.annotate(text, (edge, y), **beside, ha=side, va="center", size=LABEL)
-    title = f"Mean rank by {shortened(found.metric, 50)}, {len(found.datasets)} data sets"
+    title = f"Mean rank by {shortened(across.metric, 50)}, {len(across.datasets)} data sets"
     axes.set_title(title, x=0, loc="left", color=INK)

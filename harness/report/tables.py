@@ -43,7 +43,11 @@ def latex(run: Run | Summary, *, place: int | None = None) -> str:
     tables = summary.tables if place is None else [summary.table(place)]
     for number, table in enumerate(tables, 1):
         columns = {"algorithm": [escape_latex(row_name(row)) for row in table.records.values()]}
-        shown = [each for each in summary.info.metrics if table.rows[each].notna().any()]
+        shown = [
+            comparison
+            for comparison in summary.info.metrics
+            if table.rows[comparison].notna().any()
+        ]
         columns |= {escape_latex(label): _latex_numbers(table, label) for label in shown}
         for name, column in IN_PAPERS.items():
             texts_of_column = [rounded(value, column.places) for value in table.rows[name]]
@@ -52,7 +56,9 @@ def latex(run: Run | Summary, *, place: int | None = None) -> str:
         caption += "folds and seeds averaged" if summary.info.has_several_cells else "one split"
         if table.comparisons:
             about = {"models": "these fitted models", "algorithms": "the algorithms, over seeds"}
-            claims = dict.fromkeys(about[each.claim] for each in table.comparisons.values())
+            claims = dict.fromkeys(
+                about[comparison.claim] for comparison in table.comparisons.values()
+            )
             caption += f"; tests of {' and '.join(claims)}"
             caption += "; algorithms that share a letter are not significantly different"
         conditions = measured(summary.info.cells)
@@ -122,11 +128,11 @@ def _evidence(summary: Summary, table: ResultTable, label: str) -> TextTable:
     room = summary.run.room.set_index("row")[label]
     pairs = table.differences(label, summary.baseline, corrected_alone=True)
     of_pairs = {pair.first: pair for pair in pairs}
-    variances = {each.algorithm: each.components for each in compared.algorithms}
+    variances = {mean.algorithm: mean.components for mean in compared.algorithms}
     levels, places = list(compared.algorithms[0].components), table.decimals[label] + 1
     rows = []
     for name in table.ranked(label):
-        record, own = table.records[name], variances.get(name, {})
+        record, components = table.records[name], variances.get(name, {})
         row = {"algorithm": name, label: table.text(label, record[label])}
         row["of room"] = rounded(room[record["row"]], 3)
         if pair := of_pairs.get(name):
@@ -137,7 +143,7 @@ def _evidence(summary: Summary, table: ResultTable, label: str) -> TextTable:
             row["detectable"] = rounded(pair.detectable, places)
             if compared.margin is not None:
                 row[f"within ±{compared.margin:g}"] = "yes" if pair.equivalent else "no"
-        row |= {f"sd {x}": rounded(own.get(x, math.nan) ** 0.5, places) for x in levels}
+        row |= {f"sd {x}": rounded(components.get(x, math.nan) ** 0.5, places) for x in levels}
         rows.append(row)
     columns = ["algorithm", label, "of room", "difference", "low", "high", "d_z", "p", "detectable"]
     columns += [] if compared.margin is None else [f"within ±{compared.margin:g}"]
@@ -157,20 +163,22 @@ def parameter_tables(summary: Summary) -> list[TextTable]:
     """Return, for each results table with tuned rows, the share of each parameter."""
     if summary.run.trials is None:
         return []
-    title, made = "Importance of the tuned parameters", []
+    title, tables = "Importance of the tuned parameters", []
     try:
-        found = summary.run.importance()
+        shares = summary.run.importance()
     except HarnessError as error:
         return [TextTable(title, f"{error}.")]
     caption = sentences("importance", metric=summary.info.experiment.tuning.metric)
     columns = ("algorithm", "parameter", "share", "trials")
     for table in summary.tables:
-        own = found[found["table"] == table.key].astype({"n_trials": str})
-        own["importance"] = [rounded(share, 2) for share in own["importance"]]
-        rows = own[["algorithm", "parameter", "importance", "n_trials"]].to_numpy().tolist()
+        of_table = shares[shares["table"] == table.key].astype({"n_trials": str})
+        of_table["importance"] = [rounded(share, 2) for share in of_table["importance"]]
+        rows = of_table[["algorithm", "parameter", "importance", "n_trials"]].to_numpy().tolist()
         named = _titled(title, summary, table)
-        made += [TextTable(named, caption, table.number, columns, rows, n_words=2)] if rows else []
-    return made
+        tables += (
+            [TextTable(named, caption, table.number, columns, rows, n_words=2)] if rows else []
+        )
+    return tables
 
 
 def _tie_table(summary: Summary, table: ResultTable) -> TextTable:
@@ -178,8 +186,8 @@ def _tie_table(summary: Summary, table: ResultTable) -> TextTable:
     title = _titled("Ties", summary, table)
     of_cells = pd.DataFrame([{"": cell.algorithm} | cell.tied for cell in table.cells])
     shares = of_cells.groupby("").max().fillna(0.0) if len(of_cells) else of_cells
-    labels = [each for each in summary.info.metrics if each in shares]
-    entry = next((each for each in summary.info.ties if each.table == table.key), None)
+    labels = [entry for entry in summary.info.metrics if entry in shares]
+    entry = next((entry for entry in summary.info.ties if entry.table == table.key), None)
     scores = {row.algorithm: row.scores for row in entry.rows} if entry else {}
     rules = list(next(iter(scores.values()), {}))
     names = [name for name in table.ranked(summary.primary) if name in shares.index]
@@ -194,9 +202,9 @@ def _tie_table(summary: Summary, table: ResultTable) -> TextTable:
         )
         for name in names
     ]
-    ends = [(own.get("best"), own.get("worst"), name) for name, own in scores.items()]
+    ends = [(by_rule.get("best"), by_rule.get("worst"), name) for name, by_rule in scores.items()]
     gaps = [(up - low, name) for up, low, name in ends if up is not None and low is not None]
-    largest, name = max(gaps, key=lambda each: each[0], default=(None, ""))
+    largest, name = max(gaps, key=lambda entry: entry[0], default=(None, ""))
     gap = table.text(summary.primary, largest)
     caption = sentences("ties", metric=entry.metric if entry else "", name=name, gap=gap)
     return TextTable(title, caption, table.number, columns, rows)
@@ -207,14 +215,16 @@ def _convention_table(summary: Summary, table: ResultTable) -> TextTable:
 
     Libraries with the same definition share a row.
     """
-    entry = next((each for each in summary.info.conventions if each.table == table.key), None)
+    entry = next((entry for entry in summary.info.conventions if entry.table == table.key), None)
     if entry is None:
         return TextTable(_titled("Conventions", summary, table), sentences("absent"), table.number)
     title = _titled(f"{entry.metric}@{entry.k} by library and document", summary, table)
-    labels = dict.fromkeys(each.label for each in entry.rows)
-    groups = {label: [each for each in entry.rows if each.label == label] for label in labels}
+    labels = dict.fromkeys(entry.label for entry in entry.rows)
+    groups = {label: [entry for entry in entry.rows if entry.label == label] for label in labels}
     # A row for each definition, a column for each algorithm, best first.
-    scores = pd.DataFrame({label: own[0].scores for label, own in groups.items()}, dtype=float).T
+    scores = pd.DataFrame(
+        {label: members[0].scores for label, members in groups.items()}, dtype=float
+    ).T
     names = {table.records[name]["row"]: name for name in table.ranked(summary.primary)}
     scores = scores[[key for key in names if key in scores]].rename(columns=names)
     spread = scores.max(axis=1) - scores.min(axis=1)
@@ -222,8 +232,8 @@ def _convention_table(summary: Summary, table: ResultTable) -> TextTable:
     top = scores.eq(scores.max(axis=1), axis=0) & tells.to_numpy()[:, None]
     best = [(int(i), int(j) + 2) for i, j in zip(*top.to_numpy().nonzero(), strict=True)]
     rows = []
-    for label, own in groups.items():
-        libraries, note = ", ".join(each.convention for each in own), own[0].note
+    for label, members in groups.items():
+        libraries, note = ", ".join(entry.convention for entry in members), members[0].note
         values = [table.text(summary.primary, value) for value in list(scores.loc[label])]
         rows.append((libraries, label + (f" ({note})" if note else ""), *values))
     first = scores.iloc[:, :1].dropna().to_numpy()

@@ -160,18 +160,18 @@ class DataDescription(Record):
         return self.text()
 
 
-def _text(found: DataDescription, width: int) -> Iterator[str]:
+def _text(description: DataDescription, width: int) -> Iterator[str]:
     """Yield the lines of a description; notes are not broken."""
-    yield f"{found.name}"
+    yield f"{description.name}"
     yield ""
-    for name, fact in found.facts().items():
+    for name, fact in description.facts().items():
         indent = " " * 12
         yield from textwrap.wrap(f"{name:<12}{fact}", width, subsequent_indent=indent)
     yield ""
     rows = [[f"{'ratings':<12}", *(f"{name:>7}" for name in (*QUANTILES, "Gini")), "   single"]]
     for name, counts, gini, singles in (
-        ("per user", found.per_user, found.gini_users, found.singles_users),
-        ("per item", found.per_item, found.gini_items, found.singles_items),
+        ("per user", description.per_user, description.gini_users, description.singles_users),
+        ("per item", description.per_item, description.gini_items, description.singles_items),
     ):
         shown = (f"{value:>7,.0f}" for value in counts.values())
         rows.append([f"{name:<12}", *shown, f"{gini:>7.2f}", f"{singles:>9,}"])
@@ -180,11 +180,11 @@ def _text(found: DataDescription, width: int) -> Iterator[str]:
         rows = [[f"{name:<8}", *(f"{number:>11}" for number in own)] for name, *own in turned]
     yield from map("".join, rows)
     yield ""
-    most, longest = max(found.histogram.values()), max(map(len, found.histogram))
-    for name, n in found.histogram.items():
-        line = f"{name:>{longest}}  {n:>11,}  {n / found.n_ratings:>6.1%}  "
+    most, longest = max(description.histogram.values()), max(map(len, description.histogram))
+    for name, n in description.histogram.items():
+        line = f"{name:>{longest}}  {n:>11,}  {n / description.n_ratings:>6.1%}  "
         yield (line + "#" * round(min(40, width - longest - 23) * n / most)).rstrip()
-    for split in found.splits:
+    for split in description.splits:
         yield ""
         folds = f"first of {split.n_folds} folds: " if split.n_folds > 1 else ""
         yield f"{split.name}"
@@ -195,7 +195,7 @@ def _text(found: DataDescription, width: int) -> Iterator[str]:
         )
         short = ", ".join(f"{share:.0%} at most {k}" for k, share in split.short.items())
         yield f"  test ratings a user: median {split.per_user['median']:g}; {short}"
-    if found.notes or found.warnings:
+    if description.notes or description.warnings:
         yield ""
-    yield from (f"note: {note}" for note in found.notes)
-    yield from (f"warning: {warning}" for warning in found.warnings)
+    yield from (f"note: {note}" for note in description.notes)
+    yield from (f"warning: {warning}" for warning in description.warnings)

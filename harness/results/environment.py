@@ -45,8 +45,8 @@ class Machine(Record):
 
 def versions() -> dict[str, str]:
     """Return the versions of Python, this package and what it computes with."""
-    found = {package: version(package) for package in PACKAGES}
-    return {"python": platform.python_version(), "harness": harness.__version__} | found
+    installed = {package: version(package) for package in PACKAGES}
+    return {"python": platform.python_version(), "harness": harness.__version__} | installed
 
 
 def packages() -> dict[str, str]:
@@ -57,7 +57,7 @@ def packages() -> dict[str, str]:
     """
     top = Path(harness.__file__).parent
     sources = sorted(path.relative_to(top).as_posix() for path in top.rglob("*.py"))
-    lists = {"harness": [f"{each} {_sha256((top / each).read_bytes())}" for each in sources]}
+    lists = {"harness": [f"{file} {_sha256((top / file).read_bytes())}" for file in sources]}
     for package in PACKAGES:
         record = distribution(package).read_text("RECORD") or ""
         lists[package] = sorted(
@@ -90,8 +90,8 @@ def commit() -> str | None:
 
 def _git(top: Path, *words: str) -> str:
     command = ["git", "-C", str(top), *words]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)  # noqa: S603 - fixed words, no shell
-    return done.stdout.strip()
+    process = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)  # noqa: S603 - fixed words, no shell
+    return process.stdout.strip()
 
 
 def _processor() -> str:
@@ -114,7 +114,7 @@ def without_folders(text: str, base: Path | None = None) -> str:
         named[Path.home()] = "~"
     named |= {} if base is None else {base: "."}
     named[Path.cwd()] = "."
-    folders = {str(each.absolute()): name for each, name in named.items()}
+    folders = {str(path.absolute()): name for path, name in named.items()}
     for folder in sorted(folders, key=len, reverse=True):
         if len(Path(folder).parts) > 1:
             text = re.sub(re.escape(folder) + r"(?![\w.-])", folders[folder], text)

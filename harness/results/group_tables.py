@@ -21,9 +21,9 @@ def group_tables(
     if not by_metric:
         return []
     label = chosen_metric(label, by_metric, f"{info.name}: no groups with", info.headline)
-    titles = {each.title for each in info.experiment.groups}
-    entries = [each for each in info.groups if each.metric == label]
-    return [_group_table(info, each) for each in entries if each.title in titles or not asked]
+    titles = {entry.title for entry in info.experiment.groups}
+    entries = [entry for entry in info.groups if entry.metric == label]
+    return [_group_table(info, entry) for entry in entries if entry.title in titles or not asked]
 
 
 def _group_table(info: RunInfo, entry: GroupScores) -> TextTable:
@@ -32,23 +32,23 @@ def _group_table(info: RunInfo, entry: GroupScores) -> TextTable:
     order = [row for row in info.rows if row.table == entry.table]
     places = interval_decimals(mean for group in groups for mean in group.algorithms)
     choose = max if metrics.parse(entry.metric).higher_is_better else min
-    sizes = {"users": [each.n_users for each in groups]}
-    if any(each.n_left_out for each in groups):
-        sizes["without a score"] = [each.n_left_out for each in groups]
+    sizes = {"users": [group.n_users for group in groups]}
+    if any(group.n_left_out for group in groups):
+        sizes["without a score"] = [group.n_left_out for group in groups]
     if of_items:
-        sizes["test items"] = [each.n_members for each in groups]
+        sizes["test items"] = [group.n_members for group in groups]
     columns = [("algorithm", [*(row.algorithm for row in order), BOUNDS["random"], *sizes])]
     best, caption = [], []
     for j, group in enumerate(groups):
         means = {mean.row: (mean.mean, mean.letters) for mean in group.algorithms}
-        own = [means.get(row.row, (None, "")) for row in order]
-        values = [value for value, _ in own if value is not None]
+        members = [means.get(row.row, (None, "")) for row in order]
+        values = [value for value, _ in members if value is not None]
         if len(values) > 1 and not group.is_small:
-            best += [(i, j + 1) for i, (value, _) in enumerate(own) if value == choose(values)]
-        texts = [(rounded(value, places), letters) for value, letters in own]
+            best += [(i, j + 1) for i, (value, _) in enumerate(members) if value == choose(values)]
+        texts = [(rounded(value, places), letters) for value, letters in members]
         texts += [(rounded(group.random, places), "")]
         texts += [(f"{size[j]:,}", "") for size in sizes.values()]
-        width = max((len(letters) + 1 for _, letters in own if letters), default=0)
+        width = max((len(letters) + 1 for _, letters in members if letters), default=0)
         shown = [f"{text}{f' {letters}' if letters else '':<{width}}" for text, letters in texts]
         columns.append((group.group + " *" * group.is_small, shown))
     if any(mean.letters for group in groups for mean in group.algorithms):
@@ -81,7 +81,7 @@ def _group_table(info: RunInfo, entry: GroupScores) -> TextTable:
         " ".join(caption),
         [*info.tables].index(entry.table) + 1,
         [title for title, _ in columns],
-        list(zip(*(own for _, own in columns), strict=True)),
+        list(zip(*(members for _, members in columns), strict=True)),
         best,
         below=[len(order)],
     )

@@ -42,8 +42,8 @@ def earlier_runs(folder: Path) -> list[Path]:
     """Return the folders of the earlier runs of the same name as a run, the oldest first."""
     name = name_of(folder)
     beside = folder.parent.iterdir() if folder.parent.is_dir() else ()
-    earlier = (each for each in beside if each.name != name and name_of(each) == name)
-    return sorted((each for each in earlier if (each / RUN_FILE).is_file()), key=_age)
+    earlier = (path for path in beside if path.name != name and name_of(path) == name)
+    return sorted((path for path in earlier if (path / RUN_FILE).is_file()), key=_age)
 
 
 def _age(folder: Path) -> tuple[str, int]:
@@ -65,7 +65,7 @@ def _earlier_place(folder: Path, replaced: Path, described: Mapping[str, Any]) -
         time = datetime.fromtimestamp(written, UTC).strftime(_TIME)
     first = folder.with_name(f"{name_of(folder)}{MARK}{time}")
     later = (first.with_name(f"{first.name}-{number}") for number in itertools.count(2))
-    return next(each for each in itertools.chain([first], later) if not os.path.lexists(each))
+    return next(path for path in itertools.chain([first], later) if not os.path.lexists(path))
 
 
 def differences(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> list[str]:
@@ -77,7 +77,7 @@ def differences(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> list[st
     try:
         parts: dict[str, Callable[[Mapping[str, Any]], object]]
         parts = {"another config": _config, "other data": _fingerprints}
-        changed = [what for what, part in parts.items() if part(earlier) != part(later)]
+        changed = [aspect for aspect, part in parts.items() if part(earlier) != part(later)]
         if changed:
             return changed
         cells, others = _cells(earlier), _cells(later)
@@ -98,7 +98,7 @@ def _config(described: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _fingerprints(described: Mapping[str, Any]) -> list[str]:
-    return sorted(str(each["fingerprint"]) for each in described["datasets"])
+    return sorted(str(entry["fingerprint"]) for entry in described["datasets"])
 
 
 def _cells(described: Mapping[str, Any]) -> dict[tuple[object, ...], object]:

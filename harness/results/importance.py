@@ -35,15 +35,15 @@ def distributions(space: SearchSpace) -> dict[str, BaseDistribution]:
     """Return a search space as Optuna has it."""
     from optuna import distributions as kinds
 
-    found: dict[str, BaseDistribution] = {}
+    by_name: dict[str, BaseDistribution] = {}
     for name, values in space.items():
         if not isinstance(values, Range):
-            found[name] = kinds.CategoricalDistribution(values)
+            by_name[name] = kinds.CategoricalDistribution(values)
         elif values.whole:
-            found[name] = kinds.IntDistribution(int(values.low), int(values.high), log=values.log)
+            by_name[name] = kinds.IntDistribution(int(values.low), int(values.high), log=values.log)
         else:
-            found[name] = kinds.FloatDistribution(values.low, values.high, log=values.log)
-    return found
+            by_name[name] = kinds.FloatDistribution(values.low, values.high, log=values.log)
+    return by_name
 
 
 def value_at(params: Mapping[str, Any], path: str) -> Any:
@@ -58,7 +58,7 @@ def importance_frame(info: RunInfo, trials: pd.DataFrame) -> pd.DataFrame:
     """Return the shares that `Run.importance` describes."""
     optuna = need_optuna("importance of parameters")
     higher = metrics.parse(info.experiment.tuning.metric).higher_is_better
-    searched = {each.title: each.search for each in info.experiment.algorithms} | info.spaces
+    searched = {item.title: item.search for item in info.experiment.algorithms} | info.spaces
     rows = []
     for key, every in trials.groupby(list(ROW), sort=False):
         title = str(key[ROW.index("algorithm")])
@@ -72,8 +72,8 @@ def importance_frame(info: RunInfo, trials: pd.DataFrame) -> pd.DataFrame:
         try:
             for params, rank in zip(map(json.loads, own["params"]), ranks, strict=True):
                 setting = {name: value_at(params, name) for name in space}
-                made = {"params": setting, "distributions": known, "value": float(rank)}
-                study.add_trial(optuna.trial.create_trial(**made))
+                trial = {"params": setting, "distributions": known, "value": float(rank)}
+                study.add_trial(optuna.trial.create_trial(**trial))
         except ValueError as error:
             raise ResultsError(f"{info.name}: a trial of {title}: {error}; {AGAIN}") from None
         shares = dict.fromkeys(space, 0.0)
@@ -86,6 +86,6 @@ def importance_frame(info: RunInfo, trials: pd.DataFrame) -> pd.DataFrame:
         rows += [
             dict(zip(ROW, key, strict=True))
             | {"parameter": name, "importance": share / total, "n_trials": len(own)}
-            for name, share in sorted(shares.items(), key=lambda each: -each[1])
+            for name, share in sorted(shares.items(), key=lambda item: -item[1])
         ]
     return pd.DataFrame(rows, columns=[*ROW, "parameter", "importance", "n_trials"])

@@ -136,34 +136,34 @@ def evaluates(path: Path) -> bool:
     return {*CELL, *OUTPUTS[ESTIMATES_FILE]} <= names
 
 
-def rescore(path: Path, wanted: Sequence[Metric]) -> Iterator[Rescored]:
+def rescore(path: Path, asked: Sequence[Metric]) -> Iterator[Rescored]:
     """Score the rows of a run again from its ``estimates.parquet``, one cell in memory at a time.
 
     The file has the rank of every test item, so that metrics of whole lists are exact; those of
     which items are shown need the training ratings: a MetricError, which names the metric.
     """
-    if shown := next((metric for metric in wanted if metric.needs_items), None):
+    if shown := next((metric for metric in asked if metric.needs_items), None):
         raise MetricError(f"{shown}: {NO_TRAINING}; leave it out")
     seen: set[tuple[object, ...]] = set()
     for row, cells in itertools.groupby(cells_of(path), lambda cell: cell[0][: len(ROW)]):
         names = dict(zip(ROW, map(str, row), strict=True))
         if names["candidates"].startswith(Sampled.prefix):
-            for metric in wanted:
+            for metric in asked:
                 if use := _use_of_unrated(metric):
                     raise MetricError(
                         f"{metric}: it {use} of the unrated items of {names['candidates']}, which "
                         "are not in the file; leave it out"
                     )
-        collected, codes, frames = RowScores(wanted), dict[str, int](), []
+        collected, codes, frames = RowScores(asked), dict[str, int](), []
         for key, cell in cells:
             try:
                 users, lists, pairs = _evidence(cell)
-                found = evaluation.evaluate(wanted, lists, pairs)
+                by_label = evaluation.evaluate(asked, lists, pairs)
             except (MetricError, ValueError) as error:
                 raise ResultsError(f"{path}: {key[3]}: {error}") from None
-            numbers = np.array([codes.setdefault(each, len(codes)) for each in users], np.int32)
-            collected.add(numbers, found)
-            columns = {label: scores.per_user for label, scores in found.items()}
+            numbers = np.array([codes.setdefault(user, len(codes)) for user in users], np.int32)
+            collected.add(numbers, by_label)
+            columns = {label: scores.per_user for label, scores in by_label.items()}
             where = dict(zip(("seed", "fold"), key[len(ROW) :], strict=True))
             frames.append(pd.DataFrame(where | {"user": users} | columns))
             if key in seen or row in seen:
