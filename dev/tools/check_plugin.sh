@@ -17,7 +17,9 @@ cp -r examples/plugin "$work/plugin"
 cd "$work"
 
 "$python" -m pytest --quiet -p no:cacheprovider plugin/tests
+"$harness" list plugins --check
 "$harness" run --quiet plugin/config.yaml
+[ "$(wc -l <rows.log)" = 10 ] && "$harness" row-count runs/config | grep -qx '10 rows'
 "$python" -m pip uninstall --quiet --yes harness-shelf
 
 # Now the same config, and the folder of the run, say what is missing and how to get it.
@@ -27,7 +29,10 @@ expect() {
   "$harness" "$@" >said.txt 2>&1 || code=$?
   [ $code -eq 2 ] && grep -q "$text" said.txt || { cat said.txt; echo "exit $code, no: $text"; exit 1; }
 }
-expect "unknown kind 'weekday'.*or install the package that has it" check plugin/config.yaml
+for name in DampedMean weekday loans list-lengths row-log; do
+  expect "'$name'.*or install the package that has it" check plugin/config.yaml
+done
+expect "'row-count'.*or install the package that has it" row-count runs/config
 expect "'small_share'; it was of the package harness-shelf; pip install harness-shelf==0.1" \
   run --trust runs/config
 "$harness" table runs/config >/dev/null

@@ -78,6 +78,23 @@ class _Commands(click.Group):
         options = click.Command.shell_complete(self, ctx, incomplete)
         return [item for item in items if item.value.startswith(incomplete)] + options
 
+    def invoke(self, ctx: click.Context) -> object:
+        """Carry out a command; what goes wrong in one of a plug-in names it and its package."""
+        try:
+            return super().invoke(ctx)
+        except (HarnessError, click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except Exception as error:
+            name = str(ctx.invoked_subcommand)
+            is_builtin = name in plugins.builtin_names("commands")
+            if is_builtin or getattr(error, "errno", None) in (*OUTPUT_ERRORS, errno.EPIPE):
+                raise
+            fault = f"{type(error).__name__}: {reason_of(error)}"
+            raise PluginError(
+                f"commands: {name!r} of {plugins.find('commands', name).origin}: it failed "
+                f"({fault}); tell its author, with what --traceback shows"
+            ) from error
+
     def _foreign(self) -> dict[str, str]:
         """Return the commands of plug-ins with the packages that they are from."""
         return {

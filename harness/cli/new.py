@@ -101,7 +101,10 @@ def _write_plugin(folder: Path) -> int:
     for path in write_template(folder):
         say(f"written to {path}")
     name = shlex.quote(str(folder))
-    say(f"next: pip install -e {name}, harness list plugins, harness run {name}/config.yaml")
+    commands = (
+        f"pip install -e {name}, harness list plugins --check, harness run {name}/config.yaml"
+    )
+    say(f"next: {commands}")
     return 0
 
 

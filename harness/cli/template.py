@@ -6,7 +6,7 @@ from pathlib import Path
 
 from harness.errors import ResultsError
 
-ENDINGS = (".md", ".py", ".toml", ".yaml")
+ENDINGS = (".md", ".py", ".slips", ".toml", ".yaml")
 """Of the files that make up the template; caches of tools are no part of it."""
 
 

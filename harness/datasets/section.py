@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Annotated, Literal, Self, TypedDict
 
 import numpy as np
@@ -18,12 +19,12 @@ from pydantic import (
     model_validator,
 )
 from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+from pydantic_core import CoreSchema, core_schema
 
 from harness import plugins
 from harness.arguments import MOST_RATING, unit_fault
 from harness.datasets.catalogue import ALIASES, CATALOGUE, DataSet, DuplicatePolicy
-from harness.errors import counted
+from harness.errors import counted, nearest
 from harness.sections import Section
 
 
@@ -66,10 +67,13 @@ class _PluginName:
         is_recorded = plugins.recorded(self.kind, name) is not None
         if is_builtin or is_recorded or ":" in name or name in self.names():
             return name
-        expected = ", ".join(map(repr, self.names()))
-        raise PydanticCustomError(
-            "literal_error", "Input should be {expected}", {"expected": expected}
-        )
+        ending = PurePath(name).suffix
+        if self.kind == "datasets" and ending and nearest(name, self.names()) is None:
+            raise ValueError(
+                f"found {name!r}, and no reader of {ending!r} files is installed; install the "
+                f"package that has one, or write `path: {name}` where it is text"
+            )
+        raise ValueError(f"found {name!r}; {plugins.absent(self.kind, name, self.names())}")
 
 
 DatasetName = Annotated[str, _PluginName("datasets", dataset_names)]

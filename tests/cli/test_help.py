@@ -11,6 +11,7 @@ import pytest
 from harness import plugins
 from harness.cli import _harness
 from harness.cli.command import GROUPS
+from harness.cli.screen import TRACEBACK
 from tests.test_plugins import install, site
 
 __all__ = ["site"]
@@ -113,3 +114,42 @@ def test_a_command_imports_no_other_command(command):
     assert f"harness.cli.{command}'" in modules
     for name in {*plugins.builtin_names("commands")} - {command}:
         assert f"harness.cli.{name}'" not in modules
+
+
+FAILS = """
+import click
+from harness.errors import DataError
+
+@click.command()
+@click.argument("how")
+def hello(how):
+    '''Fail.'''
+    if how == "known":
+        raise DataError("ratings.csv: nothing in it; give another")
+    if how == "group":
+        raise click.UsageError("not like this")
+    if how == "exit":
+        raise SystemExit(7)
+    raise OSError("gone") if how == "system" else KeyError(how)
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "code", "said"),
+    [
+        ("known", 2, "ratings.csv: nothing in it; give another"),
+        ("group", 2, "Error: not like this"),
+        ("system", 2, "commands: 'hello' of greetings 2.1: it failed (OSError: gone); tell its"),
+        ("other", 2, "commands: 'hello' of greetings 2.1: it failed (KeyError: 'other'); tell its"),
+        ("exit", 7, ""),
+    ],
+)
+def test_a_command_of_another_package_that_fails_is_named_with_it(
+    site, cli, monkeypatch, how, code, said
+):
+    install(site, "greetings", "2.1", {"commands": {"hello": "hello_fails:hello"}})
+    (site / "hello_fails.py").write_text(FAILS)
+    found, _, err = cli("hello", how)
+    assert (found, said in err, "Traceback" in err) == (code, True, False)
+    monkeypatch.setenv(TRACEBACK, "1")
+    assert ("Traceback" in cli("hello", how)[2]) == (how in ("known", "system", "other"))

@@ -48,12 +48,17 @@ def test_the_template_is_the_example(cli, tmp_path):
     assert "name the FILE to write" in cli.refused("new")
 
 
+@pytest.mark.long
 def test_the_template_is_listed_with_its_package_and_passes(cli, shelf):
     kinds = {
         "DampedMean": "algorithms",
         "small_share": "metrics",
         "weekday": "splits",
+        "loans": "datasets",
+        "slips": "readers",
         "list-lengths": "analyses",
+        "row-log": "trackers",
+        "row-count": "commands",
     }
     listed = rows(cli.done("list", "plugins"))
     for name, kind in kinds.items():
@@ -61,7 +66,8 @@ def test_the_template_is_listed_with_its_package_and_passes(cli, shelf):
     assert ["built", "in", "metrics", "surprise-harness"] in [row[1:5] for row in listed]
     assert ["ndcg", "metrics"] not in [row[:2] for row in listed]
     checked = rows(cli.done("list", "plugins", "--check"))
-    for name in ("DampedMean", "small_share", "weekday"):
+    assert set(kinds.values()) == set(plugins.KINDS)
+    for name in kinds:
         assert [name, kinds[name], "harness-shelf", "0.1", "passes"] in checked
 
 

@@ -39,7 +39,7 @@ def test_a_source_can_be_named_in_many_ways(value: Any, name: str | None, path: 
     ("value", "key", "message"),
     [
         ({}, (), "no data is named; give name"),
-        ("ml-100", ("name",), "should be 'bundled', "),
+        ("ml-100", ("name",), "did you mean 'ml-100k'"),
         ({"path": ""}, ("path",), "at least 1 character"),
         ({"pth": "a.csv"}, ("pth",), "Extra inputs are not permitted"),
         ({"name": "synthetic", "scale": [1, 5]}, (), "the scale of synthetic .* a key of `synth"),

@@ -3,15 +3,14 @@
 from pathlib import Path
 
 import numpy as np
-from shelf.algorithms import DampedMean
-from shelf.metrics import small_share
-from shelf.splits import Weekday
+import shelf
+from click.testing import CliRunner
 
 import harness
 from harness.algorithms.registry import create
 from harness.metrics import Exposure, Rankings
 
-CONFIG = Path(__file__).parents[1] / "config.yaml"
+FOLDER = Path(__file__).parents[1]
 
 
 def test_the_means_are_damped():
@@ -21,26 +20,33 @@ def test_the_means_are_damped():
     # The mean of all ratings is 4; item 1 has 5 and 4, item 2 has 3.
     assert np.isclose(model.predict("1", "1").est, (5 + 4 + 4) / 3)
     assert np.isclose(model.predict("1", "2").est, (3 + 4) / 2)
-    assert DampedMean().damping == 5.0
 
 
 def test_the_share_of_small_items():
     # One user is shown items 0 and 1, of which item 1 has 1 of at most 2 ratings.
     lists = Rankings([0, 0], [], [], [], [], [2], top_items=[[0, 1]])
     exposure = Exposure([0, 1, 1], [0, 0, 1], [0])
-    assert small_share(lists, 2, exposure=exposure, threshold=0.5).mean == 0.5
+    assert shelf.small_share(lists, 2, exposure=exposure, threshold=0.5).mean == 0.5
 
 
 def test_the_day_of_the_week():
-    # 1 and 4 January 1970, a Thursday and a Sunday.
-    times = [0, 3 * 86_400]
+    times = [0, 3 * 86_400]  # 1 and 4 January 1970, a Thursday and a Sunday
     ratings = harness.Ratings.from_columns([1, 1], [1, 2], [3, 4], timestamps=times, scale=(1, 5))
-    ((train, test),) = Weekday(day=6).divide(ratings, None)
+    ((train, test),) = shelf.Weekday(day=6).divide(ratings, None)
     assert (train.tolist(), test.tolist()) == ([True, False], [False, True])
 
 
-def test_a_run_uses_them_all():
-    run = harness.run(CONFIG, results=None)
+def test_slips_are_read(tmp_path):
+    (tmp_path / "a.slips").write_bytes(shelf.Slips.example)
+    assert shelf.Slips().read(tmp_path / "a.slips", None)["rating"] == ("4", "5")
+
+
+def test_a_run_uses_them_all(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run = harness.run(FOLDER / "config.yaml")
     assert run.table["small_share@10"].notna().all()
     assert set(run.analyses) == {"list-lengths"}
-    assert {plugin.package for plugin in run.info.plugins} == {"harness-shelf"}
+    kinds = {plugin.kind for plugin in run.info.plugins if plugin.package == "harness-shelf"}
+    assert len(kinds) == 7  # all but the command
+    assert len(Path("rows.log").read_text().splitlines()) == len(run.table)
+    assert f"{len(run.table)} rows" in CliRunner().invoke(shelf.row_count, ["runs/config"]).output

@@ -1,1 +1,0 @@
-"""A template: one plug-in of each kind."""
