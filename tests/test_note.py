@@ -10,9 +10,9 @@ import pytest
 
 import harness
 from harness import Note
+from harness.config.files import RUN_FILE
 from harness.errors import ResultsError
 from harness.notes import PLAIN, as_note, by_weight, codes, sentence
-from harness.results.history import RUN_FILE
 from harness.results.record import RunInfo
 
 PACKAGE = Path(harness.__file__).parent

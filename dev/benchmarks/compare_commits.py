@@ -1,14 +1,16 @@
 """Measure two commits side by side, and say what became slower.
 
-    python dev/benchmarks/compare_commits.py BASE [HEAD] [--repeats 7]
+    python dev/benchmarks/compare_commits.py BASE [HEAD] [--repeats 7] [--starts]
 
 Each commit is checked out into a folder of its own and does the same work through the public
 interface: one run of all algorithms of Surprise on rated items and on the catalogue, and metrics
 of 240,000 rows. Processes of the two commits alternate, so that other work on the machine disturbs
 both. A ratio is HEAD over BASE, with the smallest and the largest ratio of neighbouring processes;
 a line is marked where all of them are above 1.1 and 5 ms are added. One thread each, unless
-``--threads`` says so. ``--output`` keeps the figures with the machine; exit code 1 if something
-became slower.
+``--threads`` says so. ``--starts`` measures what a user waits for before much is computed, each in
+a process of its own, and counts the modules of this package that it imports: in CPU seconds, which
+other work on the machine changes less. ``--output`` keeps the figures with the machine; exit code 1
+if something became slower.
 """
 
 from __future__ import annotations
@@ -71,31 +73,79 @@ found["process: CPU s"] = time.process_time()
 found["process: peak MB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
 print(json.dumps(found))
 """
+RUN = """
+harness.run({"dataset": {"synthetic": {"n_users": 200, "n_items": 100, "n_ratings": 5000}},
+             "algorithms": ["SVD", "KNNBasic"], "metrics": ["ndcg@10", "rmse"]},
+            results=None, fresh=True)
+"""
+STARTS = {
+    "import harness": "",
+    "harness --help": """
+from harness.__main__ import main
+import contextlib, io
+sys.argv = ["harness", "--help"]
+with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):
+    main()
+""",
+    "harness.ndcg of three pairs": "harness.ndcg([(4.5, 5), (3.5, 1), (2.5, 4)], k=2)",
+    "run of SVD and KNNBasic": RUN,
+}
+"""What is done after ``import harness``."""
+START = """
+import json, sys, time
+begun = time.process_time()
+import harness
+{code}
+seconds = time.process_time() - begun
+files = [module.__file__ for name, module in sys.modules.items()
+         if name.partition(".")[0] == "harness" and getattr(module, "__file__", None)]
+lines = sum(len(open(file, encoding="utf-8").readlines()) for file in files)
+print()
+print(json.dumps([seconds, len(files), lines]))
+"""
 
 
 def check_out(commit: str, folder: Path) -> Path:
     """Put the files of a commit into a folder."""
     folder.mkdir()
     archive = subprocess.run(
-        ["git", "archive", commit, "harness"], cwd=TOP, check=True, stdout=subprocess.PIPE
+        ["git", "archive", commit, "harness", "pyproject.toml"],
+        cwd=TOP,
+        check=True,
+        stdout=subprocess.PIPE,
     )
     subprocess.run(["tar", "-x", "-C", folder], input=archive.stdout, check=True)
     return folder
 
 
+def measure_starts(folder: Path, threads: int) -> dict[str, float]:
+    """Do each of the small pieces of work in a process of its own."""
+    found: dict[str, float] = {}
+    for title, code in STARTS.items():
+        seconds, modules, lines = run_in(folder, threads, START.format(code=code))
+        found |= {f"{title}, CPU s": seconds, f"{title}, modules": modules}
+        found[f"{title}, lines"] = lines
+    return found
+
+
 def measure(folder: Path, threads: int) -> dict[str, float]:
-    """Do the work in a process that knows the files in a folder, and caches of its own."""
+    """Do the work in one process."""
+    return dict(run_in(folder, threads, WORK))
+
+
+def run_in(folder: Path, threads: int, code: str) -> Any:
+    """Return what code prints in a process that knows the files of a folder, and its own caches."""
     own = {"PYTHONPATH": str(folder), "HARNESS_CACHE": str(folder / "cache")}
     own |= {"NUMBA_CACHE_DIR": str(folder / "numba"), "HARNESS_THREADS": str(threads)}
     own |= dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), str(threads))
     done = subprocess.run(
-        [sys.executable, "-P", "-c", WORK],
+        [sys.executable, "-P", "-c", code],
         env=os.environ | own,
         cwd=folder,
         check=True,
         stdout=subprocess.PIPE,
     )
-    return dict(json.loads(done.stdout.splitlines()[-1]))
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 def main() -> int:
@@ -104,17 +154,19 @@ def main() -> int:
     parser.add_argument("head", nargs="?", default="HEAD")
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--starts", action="store_true")
     given = parser.parse_args()
+    take = measure_starts if given.starts else measure
     with tempfile.TemporaryDirectory() as scratch:
         folders = [
             check_out(commit, Path(scratch, name))
             for name, commit in (("base", given.base), ("head", given.head))
         ]
-        first = [measure(folder, given.threads) for folder in folders]
+        first = [take(folder, given.threads) for folder in folders]
         runs = []
         for number in range(given.repeats):
             order = (0, 1) if number % 2 else (1, 0)  # what is first may find another machine
-            pair = {side: measure(folders[side], given.threads) for side in order}
+            pair = {side: take(folders[side], given.threads) for side in order}
             runs.append([pair[0], pair[1]])
     print(f"\n{'':46} {given.base[:10]:>10} {given.head[:10]:>10}  ratio  from   to")
     rows = {"process: CPU s, first": [first]} | dict.fromkeys(runs[0][0], runs)
@@ -126,7 +178,8 @@ def main() -> int:
         base, head = (median(pair[side][key] for pair in pairs) for side in (0, 1))
         ratios = sorted(pair[1][key] / max(pair[0][key], 1e-9) for pair in pairs)
         # A single measurement has no spread, and less than some milliseconds is noise.
-        marked = len(ratios) > 1 and ratios[0] > 1.1 and head - base > NOISE
+        counts = name.endswith((", modules", ", lines"))
+        marked = not counts and len(ratios) > 1 and ratios[0] > 1.1 and head - base > NOISE
         spread = {"ratio": median(ratios), "from": ratios[0], "to": ratios[-1], "slower": marked}
         kept.append({"work": name, "base": base, "head": head} | spread)
         print(

@@ -23,7 +23,7 @@ from harness.results.record import SplitInfo
 from harness.results.scores import is_mean_of_users, plain_rows
 from harness.results.statistics import MetricComparison
 from harness.statistics import MANY_USERS, SEED_TESTS, PairedTest
-from harness.statistics.variance import FEWEST_USERS
+from harness.statistics.standard_error import FEWEST_USERS
 
 Floats = NDArray[np.float64]
 

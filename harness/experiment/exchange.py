@@ -19,6 +19,7 @@ import pandas as pd
 from harness.algorithms.trainset import Bools, Codes, Floats
 from harness.candidates import Candidates, CandidatesSection, Catalogue
 from harness.config.experiment import NAME
+from harness.config.files import RUN_FILE
 from harness.config.from_python import name_of_given
 from harness.errors import ResultsError, SplitError, counted
 from harness.experiment.cell import Scorer
@@ -30,7 +31,6 @@ from harness.notes import Note, by_weight
 from harness.rankings.files import read_table
 from harness.rankings.matching import Rows, match
 from harness.results.cells import OUTSIDE, AnyCell, CellFacts, CellName, CellResult
-from harness.results.history import RUN_FILE
 from harness.results.reading import read_run
 from harness.results.runs import Run
 from harness.results.scores import RowScores, notes_on_failed_metrics

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from harness.config.files import RUN_FILE
 from harness.errors import ResultsError
 from harness.files import digest_of, refuse_below_file, replace_folder, report_os_error
-from harness.results.history import RUN_FILE, place_of_earlier, record_in
 from harness.results.parts import OUTPUTS, TRIALS_FILE, USERS_FILE
-from harness.results.record import AGAIN
+from harness.results.record import AGAIN, record_in
 
 GROUPS_FILES = ("groups.csv", "gaps.csv")
 DERIVED = ("report.html",)  # made from a run's files, and outdated when these are replaced
@@ -66,4 +66,11 @@ def replace_run(folder: Path, files: Mapping[str, bytes | Path], advice: str = "
     remedy = advice or "finished cells are kept: fix it and run again, or use --results DIR"
     with report_os_error(folder.parent, "cannot write the results", remedy):
         check_replaceable(folder, advice)
-        return replace_folder(folder, files, own_names, place_of_earlier)
+        return replace_folder(folder, files, own_names, _place_of_earlier)
+
+
+def _place_of_earlier(folder: Path, replaced: Path) -> Path | None:
+    """Return where the run that was replaced is kept."""
+    from harness.results.history import place_of_earlier
+
+    return place_of_earlier(folder, replaced)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -11,9 +10,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from harness.files import read_regular
+from harness.config.files import RUN_FILE
+from harness.results.record import record_in
 
-RUN_FILE = "run.json"
 MARK = "@"
 """Between the name of an earlier run and its time; no run that a config names contains it."""
 _TIME = "%Y-%m-%dT%H-%M-%S"
@@ -121,12 +120,3 @@ def place_of_earlier(folder: Path, replaced: Path) -> Path | None:
     if not differences(described, record_in(folder)):
         return None
     return _earlier_place(folder, replaced, described)
-
-
-def record_in(folder: Path) -> dict[str, Any]:
-    """Return what a folder's ``run.json`` holds; nothing where it is missing or another format."""
-    try:
-        described = json.loads(read_regular(folder / RUN_FILE))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return described if isinstance(described, dict) else {}

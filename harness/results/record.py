@@ -16,9 +16,10 @@ from pydantic_core import from_json
 
 from harness import plugins
 from harness.config.experiment import NAME, Experiment, headline_of
+from harness.config.files import RUN_FILE
 from harness.config.from_python import name_of_given
 from harness.errors import MetricError, ResultsError, counted
-from harness.files import report_os_error
+from harness.files import read_regular, report_os_error
 from harness.lazy import pd
 from harness.quantities import SearchSpace
 from harness.results.agreement import check_parts
@@ -350,3 +351,12 @@ def took(infos: Iterable[RunInfo]) -> str:
     if not n_found:
         return seconds
     return f"{seconds}, with {n_found} of {counted(len(cells), 'cell')} found in the cache"
+
+
+def record_in(folder: Path) -> dict[str, Any]:
+    """Return what a folder's ``run.json`` holds; nothing where it is missing or another format."""
+    try:
+        described = json.loads(read_regular(folder / RUN_FILE))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return described if isinstance(described, dict) else {}

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness import metrics
+from harness.config.files import RUN_FILE
 from harness.errors import ResultsError
 from harness.lazy import pd
 from harness.results import display
 from harness.results.cells import FailedCell
 from harness.results.display import BOUNDS, GROUP, ROW
 from harness.results.folder import GROUPS_FILES, check_file, digests_of, replace_run
-from harness.results.history import RUN_FILE, differences, record_in
 from harness.results.markdown import to_markdown
 from harness.results.notebook import SessionViews
 from harness.results.parts import (
@@ -29,7 +29,7 @@ from harness.results.parts import (
     is_mapping,
     read_parts,
 )
-from harness.results.record import AGAIN, RunInfo, to_json
+from harness.results.record import AGAIN, RunInfo, record_in, to_json
 
 if TYPE_CHECKING:
     from harness.results.outputs import OutputFiles
@@ -384,5 +384,7 @@ class Run(SessionViews):
         earlier = replace_run(folder, files, advice)
         run = Run(info, self.users, folder, self.trials)
         if earlier is not None:
+            from harness.results.history import differences
+
             run.earlier, run.changed = earlier, differences(record_in(earlier), record_in(folder))
         return run

@@ -8,7 +8,8 @@ if TYPE_CHECKING:
     from harness.statistics.comparison import Comparison, against, compare
     from harness.statistics.corrections import Correction, adjust, letters
     from harness.statistics.expansion import FEWEST_EFFECTIVE
-    from harness.statistics.intervals import IntervalMethod, bootstrap_interval, gaps
+    from harness.statistics.gaps import gaps
+    from harness.statistics.intervals import IntervalMethod, bootstrap_interval
     from harness.statistics.paired import (
         DEFAULT_RESAMPLES,
         effect_size,
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from harness.statistics.pairs import SEED_TESTS, PairedTest
     from harness.statistics.ranks import Friedman, PostHoc, RankComparison, compare_ranks
     from harness.statistics.resampling import MANY_USERS
-    from harness.statistics.variance import StandardError, components
+    from harness.statistics.standard_error import StandardError
+    from harness.statistics.variance import components
 
 __all__ = [
     "DEFAULT_RESAMPLES",
@@ -55,10 +57,12 @@ __getattr__ = lazy.members(
         "corrections": ("Correction", "adjust", "letters"),
         "expansion": ("FEWEST_EFFECTIVE",),
         "resampling": ("MANY_USERS",),
-        "intervals": ("IntervalMethod", "bootstrap_interval", "gaps"),
+        "gaps": ("gaps",),
+        "intervals": ("IntervalMethod", "bootstrap_interval"),
         "paired": ("DEFAULT_RESAMPLES", "effect_size", "paired_t", "randomisation", "wilcoxon"),
         "pairs": ("SEED_TESTS", "PairedTest"),
         "ranks": ("Friedman", "PostHoc", "RankComparison", "compare_ranks"),
-        "variance": ("StandardError", "components"),
+        "standard_error": ("StandardError",),
+        "variance": ("components",),
     },
 )

@@ -16,7 +16,7 @@ from harness.statistics.intervals import IntervalMethod
 from harness.statistics.paired import DEFAULT_RESAMPLES, check_words
 from harness.statistics.pairs import MARGIN, SEED_TESTS, PairedTest, ScoredPairs
 from harness.statistics.resampling import MOST_RESAMPLES, Floats
-from harness.statistics.variance import FEWEST_SEEDS, FEWEST_USERS, StandardError
+from harness.statistics.standard_error import FEWEST_SEEDS, FEWEST_USERS, StandardError
 
 
 @dataclass(frozen=True, eq=False)

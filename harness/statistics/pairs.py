@@ -20,7 +20,7 @@ from harness.statistics.paired import (
     wilcoxon,
 )
 from harness.statistics.resampling import MANY_USERS, Floats, Indices, PairColumns
-from harness.statistics.variance import StandardError, corrected, over_users, two_way
+from harness.statistics.standard_error import StandardError, over_users
 
 if TYPE_CHECKING:
     from harness.statistics.expansion import Moments
@@ -137,6 +137,8 @@ class ScoredPairs:
 
     def over_seeds(self, by_seed: Floats, test: PairedTest, ratio: float) -> StandardError:
         """Return the standard errors of the columns and then of the pairs, over users and seeds."""
+        from harness.statistics.variance import corrected, two_way
+
         n = self.table.shape[1]
         first, second = np.append(np.arange(n), self.firsts), np.append([-1] * n, self.seconds)
         at_once = len(first) if self.moments is None else 1  # in memory

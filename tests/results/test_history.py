@@ -15,7 +15,8 @@ import harness
 from harness import files
 from harness.errors import ResultsError
 from harness.results import find_runs, open_run, read_run
-from harness.results.history import differences, earlier_runs, name_of, record_in
+from harness.results.history import differences, earlier_runs, name_of
+from harness.results.record import record_in
 
 CONFIG = {
     "name": "tiny",

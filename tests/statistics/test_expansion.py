@@ -14,7 +14,7 @@ from harness.statistics import (
 )
 from harness.statistics.expansion import LEAST_P, Moments
 from harness.statistics.resampling import means_of_few
-from harness.statistics.variance import over_users
+from harness.statistics.standard_error import over_users
 
 ENOUGH = 1e-2  # of an interval's width
 

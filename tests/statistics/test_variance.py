@@ -7,7 +7,8 @@ import pytest
 from scipy import stats
 
 from harness.statistics import compare, components
-from harness.statistics.variance import _moments, corrected, over_users, two_way
+from harness.statistics.standard_error import over_users
+from harness.statistics.variance import _moments, corrected, two_way
 
 # P. E. Shrout, J. L. Fleiss, "Intraclass correlations", Psychological Bulletin 1979, table 2:
 # six targets (rows) rated by four judges; mean squares and ICC are those of their tables 3 and 4.
