@@ -217,10 +217,14 @@ def written(text: str) -> str:
 
 def algorithms_of_the_report() -> str:
     """Return what the report, which must not import the registry, knows of algorithms."""
-    fields = styles.KnownAlgorithm.model_fields
+    fields = styles.KnownAlgorithm.model_fields.keys() - {"defaults"}
     lines = []
     for name, each in registry.algorithms().items():
-        entry = styles.KnownAlgorithm(**{key: getattr(each, key) for key in fields})
+        defaults = {key: value for key, value in each.parameters().items()
+                    if isinstance(value, int | float | str)}  # fmt: skip
+        entry = styles.KnownAlgorithm(
+            **{key: getattr(each, key) for key in fields}, defaults=defaults
+        )
         shown = entry.model_dump_json(exclude_defaults=True)
         lines.append(f" {json.dumps(name)}: {shown}")
     return "{\n" + ",\n".join(lines) + "\n}\n"

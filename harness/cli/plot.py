@@ -16,7 +16,11 @@ from harness.errors import ResultsError
 if TYPE_CHECKING:
     from harness.report.drawing import Plot
 
-PLOTS = ("tradeoff", "ndcg-over-k", "distribution", "differences", "groups", "spread")
+PLOTS = (
+    "tradeoff", "ndcg-over-k", "parameter", "distribution", "differences", "groups", "spread"
+)  # fmt: skip
+OPTIONAL = ("parameter", "groups")
+"""Kinds that are not missed where a run has nothing for them."""
 
 
 @command("plot quickstart", "plot quickstart --kind tradeoff --format png -o figures")
@@ -73,10 +77,9 @@ def plot(
     folder = output or (summary.run.folder or results) / "plots"
     label = summary.metric(metric)
     numbers = range(1, len(summary.tables) + 1) if place is None else [place]
-    every = [kind for kind in PLOTS if kind != "groups" or summary.info.groups]
-    chosen = every if "all" in kinds else dict.fromkeys(kinds)
+    chosen = PLOTS if "all" in kinds else dict.fromkeys(kinds)
     drawn: list[Plot] = []
-    missing = []
+    missing: dict[str, list[str]] = {}
     for number, kind in itertools.product(numbers, chosen):
         title = summary.table(number).title
         try:
@@ -84,13 +87,14 @@ def plot(
         except ResultsError as error:
             if kind in kinds:
                 raise  # it was asked for
-            missing.append(f"no {kind} of {title}: {error}")
+            missing.setdefault(kind, []).append(f"no {kind} of {title}: {error}")
     if not drawn:
-        raise ResultsError("\n".join(missing))
+        raise ResultsError("\n".join(itertools.chain(*missing.values())))
     for drawing in drawn if output else ():
         options.unused(drawing.path(form, folder))
     for drawing in drawn:
         say(f"written to {drawing.write(form, folder)}")
-    for reason in missing:
-        say(reason, err=True)
+    for kind, reasons in missing.items():
+        for reason in reasons if kind not in OPTIONAL else ():
+            say(reason, err=True)
     return 0

@@ -2,7 +2,7 @@
 
 >>> from harness.report import plots
 >>> sorted(plots.KINDS)
-['differences', 'distribution', 'groups', 'ndcg-over-k', 'spread', 'tradeoff']
+['differences', 'distribution', 'groups', 'ndcg-over-k', 'parameter', 'spread', 'tradeoff']
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from harness import metrics
 from harness.errors import joined
 from harness.lazy import pd
 from harness.report.drawing import SUBTITLE, Plot, label_rows, scale_without, value_spans
+from harness.report.parameter_plot import ParameterPlot
 from harness.report.styles import COLOURS, FAINT, INK, MUTED
 from harness.report.summary import Summary, seconds_text, shortened
 from harness.results.columns import TIMES
@@ -374,8 +375,9 @@ class _Groups(Plot):
         return {"best": name, "least": ends[0], "greatest": ends[1]}
 
 
-_KINDS = (_Tradeoff, _NdcgOverK, _Distribution, _Differences, _Groups, _Spread)
+_KINDS = (_Tradeoff, _NdcgOverK, ParameterPlot, _Distribution, _Differences, _Groups, _Spread)
 KINDS: dict[str, type[Plot]] = {kind.name: kind for kind in _KINDS}
 """Every kind of plot by the name that ``harness plot --kind`` takes."""
 tradeoff, ndcg_over_k, distribution = _Tradeoff.show, _NdcgOverK.show, _Distribution.show
 differences, groups, spread = _Differences.show, _Groups.show, _Spread.show
+parameter = ParameterPlot.show

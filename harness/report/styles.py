@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -69,6 +70,8 @@ class KnownAlgorithm(BaseModel):
     package: str
     unknown_user: str
     style: tuple[str, str, str, bool] | None
+    defaults: dict[str, Any] = {}
+    """The parameters that have a number, a word or a switch by default."""
     space: SearchSpace
 
 
@@ -79,29 +82,49 @@ def known_algorithms() -> dict[str, KnownAlgorithm]:
     return {folded(name): entry for name, entry in entries.items()}
 
 
-_LINES = (("P", "-", True), ("*", "--", True), ("H", "-.", False), ("d", ":", False))
-_OTHERS = [
-    AlgorithmStyle(hue, *line)
-    for line in _LINES
-    for hue in ("pink", "blue", "red", "green", "orange", "sky")
-]
+HUES = ("pink", "blue", "red", "green", "orange", "sky")
+MARKERS = ("P", "*", "d", "H", "X", "D", "^", "s", "v", "o", "<", ">")
+LINES = ("-", "--", "-.", ":")
+"""What labels of one's own are drawn with."""
 
 
 def algorithm_styles(names: Iterable[str]) -> dict[str, AlgorithmStyle]:
     """Return how each algorithm is drawn.
 
-    Algorithms of Surprise and the baselines have fixed styles. Any other label gets one of 24 by
-    its hash, the same in every run; a later one of two labels with one style gets the next.
+    Algorithms of Surprise and the baselines have fixed styles. Any other label, as of one setting
+    among several, gets a colour and a marker that few others have, if possible none: its hash says
+    which of these, so that they are the same in every run where they are free. As there are six
+    colours, a seventh label shares one, with another marker and another line.
     """
-    found: dict[str, AlgorithmStyle] = {}
+    names = list(names)
+    known = {name: known_algorithms().get(folded(name)) for name in names}
+    styles = {
+        name: AlgorithmStyle(*entry.style) for name, entry in known.items() if entry and entry.style
+    }
     for name in names:
-        known = known_algorithms().get(folded(name))
-        start = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "big") % len(_OTHERS)
-        turn = [*_OTHERS[start:], *_OTHERS[:start]]
-        free = (each for each in turn if each not in found.values())
-        fixed = known and known.style
-        found[name] = AlgorithmStyle(*fixed) if fixed else next(free, turn[0])
-    return found
+        if name not in styles:
+            styles[name] = _free_style(name, styles.values())
+    return {name: styles[name] for name in names}
+
+
+def _free_style(name: str, used: Collection[AlgorithmStyle]) -> AlgorithmStyle:
+    """Return a style for a label: the least used colour, then a marker, then a line."""
+    start = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "big")
+    hues, markers = Counter(s.hue for s in used), Counter(s.marker for s in used)
+    pairs = Counter((s.hue, s.marker) for s in used)
+    hue = min(_turned(HUES, start), key=lambda hue: hues[hue])
+    marker = min(
+        _turned(MARKERS, start // len(HUES)),
+        key=lambda marker: (pairs[hue, marker], markers[marker]),
+    )
+    lines = Counter(s.line for s in used if s.hue == hue)
+    line = min(LINES, key=lambda line: lines[line])
+    return AlgorithmStyle(hue, marker, line, filled=pairs[hue, marker] % 2 == 0)
+
+
+def _turned(choices: tuple[str, ...], start: int) -> tuple[str, ...]:
+    start %= len(choices)
+    return choices[start:] + choices[:start]
 
 
 @contextmanager

@@ -49,7 +49,7 @@ class SessionViews:
         ----------
         kind : str
             As ``harness plot --kind`` takes it: ``tradeoff``, ``ndcg-over-k``, ``distribution``,
-            ``differences``, ``groups`` or ``spread``.
+            ``differences``, ``groups``, ``parameter`` or ``spread``.
         metric : str, optional
             A label of the run; its headline metric by default.
         table : int

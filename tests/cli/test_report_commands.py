@@ -14,7 +14,7 @@ from harness.errors import ResultsError
 from harness.report.plots import KINDS
 from harness.results.group_tables import group_tables
 
-DRAWN = {f"{kind}-ndcg@10" for kind in KINDS if kind != "groups"}
+DRAWN = {f"{kind}-ndcg@10" for kind in KINDS if kind not in ("groups", "parameter")}
 DRAWN |= {"groups-ndcg@10-users-known"}  # a test user of run one is unknown to the model
 TABLES = ("1-synthetic", "2-synthetic-seed-1", "3-synthetic-seed-2")
 LABEL = "&lt;svd&gt; &amp; _b_"

@@ -59,6 +59,32 @@ def test_labels_of_ones_own_do_not_share_a_style(labels):
     assert len(set(found.values())) == len(labels)
 
 
+@given(
+    st.lists(LABEL, min_size=1, max_size=20, unique=True),
+    st.lists(st.sampled_from(NAMED), max_size=6, unique=True),
+)
+def test_every_row_has_a_colour_and_a_marker_of_its_own_beside_any_others(labels, known):
+    rows = [*[f"mine {label}" for label in labels], *known]
+    styles = algorithm_styles(rows)
+    assert list(styles) == rows
+    pairs = {(style.hue, style.marker, style.filled) for style in styles.values()}
+    assert len(pairs) == len(rows)
+    labelled = [styles[row] for row in rows[: len(labels)]]
+    hues = {styles[row].hue for row in rows[len(labels) :]} - {"grey"}
+    if len(labels) + len(hues) <= 6:  # colours are enough
+        assert len({style.hue for style in labelled} | hues) == len(labels) + len(hues)
+    if len(labels) <= 6 and not known:
+        assert {style.line for style in labelled} == {"-"}
+        assert len({style.marker for style in labelled}) == len(labels)
+
+
+def test_settings_of_one_algorithm_do_not_look_like_it_or_like_each_other():
+    rows = ["SVD", *[f"SVD {n}" for n in (10, 20, 50, 100, 200)]]
+    styles = algorithm_styles(rows)
+    assert len({style.hue for style in styles.values()}) == 6
+    assert len({style.marker for style in styles.values()}) == 6
+
+
 @pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
 def test_hues_stand_out_from_the_page_and_differ_for_every_colour_vision(scheme):
     assert f"--paper: {PAPERS[scheme]}" in (ASSETS / "page.css").read_text(encoding="utf-8")
