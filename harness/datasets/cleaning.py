@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from harness.arguments import MOST_RATING, unit_fault
 from harness.datasets.conversion import SHOWN, Coded, Flaw, Rows, Table, shown
+from harness.datasets.not_rated import Suspect, suspect
 from harness.datasets.section import DatasetSection, Policies
 from harness.datasets.texts import NO_TIME, Mask
 from harness.errors import DataError, counted
@@ -59,6 +60,7 @@ def clean(table: Table, **chosen: Unpack[Policies]) -> tuple[Table, tuple[float,
         if n_lost and policies[key] == "drop":
             notes.append(Note(f"{key}-dropped", {"n": n_lost}))
     ratings = table.numbers["rating"]
+    usable, doubt = _rated(ratings, usable, section.not_rated, notes)
     usable_ratings = ratings[usable]
     if scale is None and len(usable_ratings):
         low, high = float(usable_ratings.min()), float(usable_ratings.max())
@@ -79,6 +81,7 @@ def clean(table: Table, **chosen: Unpack[Policies]) -> tuple[Table, tuple[float,
             Flaw(
                 "out_of_scale", np.flatnonzero(outside),
                 lambda row: f"the rating {ratings[row]:.16g} {beyond}",
+                doubt.advice if doubt is not None and not low <= doubt.value <= high else "",
             )
         )  # fmt: skip
         verbs = {"drop": "dropped", "clip": "clipped", "keep": "kept"}
@@ -107,6 +110,22 @@ def clean(table: Table, **chosen: Unpack[Policies]) -> tuple[Table, tuple[float,
         raise DataError(f"{table.at(-1)}: the ratings have {fault}")
     ids = {role: in_order_of_appearance(column) for role, column in table.ids.items()}
     return replace(table, ids=ids, notes=(*table.notes, *notes), flaws=()), scale
+
+
+def _rated(
+    ratings: NDArray[np.float64], usable: Mask, not_rated: Sequence[float] | None, notes: list[Note]
+) -> tuple[Mask, Suspect | None]:
+    """Return the usable rows without those that are not rated, and what may be a mark for that."""
+    if not_rated is None:
+        doubt = suspect(ratings[usable])
+        if doubt is not None:
+            notes.append(doubt.note(int(np.count_nonzero(usable))))
+        return usable, doubt
+    unrated = usable & np.isin(ratings, not_rated)
+    if not_rated:
+        counts = {"n": int(np.count_nonzero(unrated)), "n_all": len(ratings)}
+        notes.append(Note("not-rated-dropped", {"values": [*not_rated], **counts}))
+    return usable & ~unrated, None
 
 
 def refuse_faults(table: Table) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Literal
 
 from harness.errors import ColumnsError, DataError, joined, listed, suggestion
@@ -25,12 +27,18 @@ def is_number(text: str) -> bool:
     return _NUMBER.fullmatch(text.strip(" \t")) is not None
 
 
+def usual_names() -> dict[str, tuple[str, ...]]:
+    """Return the usual names of columns of ratings by role, as ``columns.toml`` lists them."""
+    text = files("harness.datasets").joinpath("columns.toml").read_text(encoding="utf-8")
+    return {role: tuple(entry["names"]) for role, entry in tomllib.loads(text).items()}
+
+
 @dataclass(frozen=True)
 class Roles:
     """The columns that are read from a file, in the order that a file without header has.
 
-    Usual names are compared without case, blanks, points, dashes and underscores, and the first
-    match counts; `strict` refuses two columns with usual names of one role.
+    Usual names are compared without case, blanks, points, dashes, underscores and slashes, and the
+    first match counts; `strict` refuses two columns with usual names of one role.
     """
 
     kinds: dict[str, Kind]
@@ -51,7 +59,7 @@ class Roles:
     def positions(self, names: Sequence[str], role: str) -> list[int]:
         """Return the positions of the first usual name of a role that occurs; all when strict."""
         # RecBole writes the type behind a name, as user_id:token.
-        plain = [re.sub(r"[ _\-.\"']", "", name.partition(":")[0].casefold()) for name in names]
+        plain = [re.sub(r"[ _\-./\"']", "", name.partition(":")[0].casefold()) for name in names]
         names_present = [usual for usual in self.usual[role] if usual in plain]
         accepted = names_present if self.strict else names_present[:1]
         return [position for position, name in enumerate(plain) if name in accepted]
@@ -69,26 +77,9 @@ class Roles:
 
 RATINGS = Roles(
     {"user": "id", "item": "id", "rating": "number", "timestamp": "time"},
-    {
-        "user": (
-            "user", "userid", "uid", "userindex", "reviewerid", "customerid", "visitorid",
-            "username", "reviewer", "customer", "visitor", "member", "memberid", "account",
-            "accountid",
-        ),
-        "item": (
-            "item", "itemid", "iid", "movieid", "movie", "productid", "product", "asin",
-            "parentasin", "bookid", "isbn", "songid", "trackid", "artistid", "artist", "jokeid",
-            "businessid", "sku", "book", "song", "track", "business", "joke", "article",
-            "articleid",
-        ),
-        "rating": ("rating", "ratings", "score", "stars", "overall", "weight", "rui"),
-        "timestamp": (
-            "timestamp", "time", "unixreviewtime", "ts", "date", "datetime", "ratedat", "when",
-            "createdat",
-        ),
-    },
+    usual_names(),
     frozenset({"timestamp"}),
-)  # fmt: skip
+)
 """A file of ratings."""
 
 

@@ -37,6 +37,8 @@ def load_named(
     policies = section.policies
     if "duplicates" not in section.model_fields_set:
         policies["duplicates"] = data_set.duplicates
+    if section.not_rated is None:
+        policies["not_rated"] = []  # what its numbers mean is known
     if section.scale is None and math.isfinite(data_set.scale[1]):
         policies["scale"] = data_set.scale
     if data_set.kind == "bundled":

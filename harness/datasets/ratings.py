@@ -223,7 +223,8 @@ class Ratings:
             As in the ``dataset`` part of a config: ``scale``, the lowest and the highest rating, by
             default those of the data, with 0 if all are the same; ``duplicates`` (``"error"``,
             ``"first"``, ``"last"`` or ``"mean"``), ``missing`` and ``unreadable`` (``"error"`` or
-            ``"drop"``) and ``out_of_scale`` (``"error"``, ``"clip"``, ``"drop"`` or ``"keep"``).
+            ``"drop"``), ``out_of_scale`` (``"error"``, ``"clip"``, ``"drop"`` or ``"keep"``) and
+            ``not_rated``, numbers that mean "not rated".
 
         Raises
         ------

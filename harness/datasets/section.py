@@ -36,6 +36,7 @@ class Policies(TypedDict, total=False):
     missing: str
     out_of_scale: str
     unreadable: str
+    not_rated: list[float] | None
 
 
 def dataset_names() -> list[str]:
@@ -236,6 +237,7 @@ OF_LOADED = (
     "missing",
     "unreadable",
     "out_of_scale",
+    "not_rated",
     "users",
     "items",
 )
@@ -298,6 +300,10 @@ class DatasetSection(_File):
 
     out_of_scale: Literal["error", "clip", "drop", "keep"] = "error"
     """Policy for a rating outside the scale; `keep` leaves it unchanged."""
+
+    not_rated: list[Annotated[float, Field(allow_inf_nan=False)]] | None = None
+    """Numbers that stand for "not rated", as `[0]` or `[-1]`: their rows are dropped and counted.
+    Without it a note names a number that looks like one; `[]` says that there is none."""
 
     synthetic: SyntheticSection | None = None
     """Parameters of synthetic ratings; implies the name `synthetic`."""
