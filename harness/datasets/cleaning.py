@@ -12,10 +12,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from harness.arguments import MOST_RATING, unit_fault
-from harness.datasets.conversion import SHOWN, Coded, Flaw, Rows, Table, shown
+from harness.datasets.arrow_columns import Mask, shown
+from harness.datasets.conversion import SHOWN, Coded, Flaw, Rows, Table
 from harness.datasets.not_rated import Suspect, suspect
 from harness.datasets.section import DatasetSection, Policies
-from harness.datasets.texts import NO_TIME, Mask
+from harness.datasets.times import NO_TIME
 from harness.errors import DataError, counted
 from harness.notes import Note
 from harness.sections import validated
@@ -29,6 +30,10 @@ _ADVICE = {
 NEARLY_ALL = 0.9
 """Share of the rows from which a fault is one of the file as a whole."""
 _UNDATED = "`timestamp: null` in `columns` keeps all rows and reads no times"
+_OTHER_TIMES = (
+    "`time_format: '%d/%m/%Y %H:%M'` says how times are written, `timestamp: null` in `columns` "
+    "reads none"
+)
 _KINDS = {
     "": "broken line",
     "unreadable": "unreadable row",
@@ -175,8 +180,8 @@ def _refuse(flaws: Sequence[Flaw], table: Table, advice: Mapping[str, str]) -> N
     for flaw, count in zip(flaws, counts, strict=True):
         if flaw.policy in advice and not (n_lost > nearly_all and "drops" in advice[flaw.policy]):
             ways.append(f"{advice[flaw.policy]} {'it' if total == 1 else count}")
-        if flaw.advice or (any(once) and flaw.role == "timestamp"):
-            ways.append(flaw.advice or _UNDATED)
+        if flaw.advice or (any(once) and flaw.describe(flaw.rows[0]).startswith("the timestamp")):
+            ways.append(flaw.advice or _OTHER_TIMES)
     if total == 1:
         do = ", or ".join(["fix the data", *ways])
         raise DataError(f"{lines[0]}; {do}" if flaws[0].policy else lines[0])

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import codecs
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TypedDict
 
 from harness.datasets.cleaning import outliers
 from harness.datasets.columns import RATINGS
 from harness.datasets.loading import load
+from harness.datasets.numbers import GROUPED
 from harness.datasets.own_files import find_file
 from harness.datasets.ratings import Ratings
 from harness.datasets.readers import column_names, is_text, kind_of_file
 from harness.datasets.readers.base import ReadOptions
+from harness.datasets.readers.encodings import encoding_of
 from harness.datasets.readers.layout import header_and_columns
 from harness.datasets.readers.packed import unpacked
-from harness.datasets.readers.text import read_sample, unmarked_encoding
+from harness.datasets.readers.text import read_sample
 from harness.errors import DataError
 
 LINES = 200
@@ -34,6 +34,7 @@ class Description(TypedDict, total=False):
     columns: dict[str, str | int]
     encoding: str
     decimal: str
+    thousands: str
     scale: list[float]
 
 
@@ -60,7 +61,7 @@ def first_lines(path: Path) -> tuple[list[str], list[list[str]]]:
         if kind is not None and not is_text(kind):
             return column_names(place, kind, where), []
         with place.open("rb") as file:
-            options = ReadOptions(kind, encoding=_encoding(place))
+            options = ReadOptions(kind, encoding=encoding_of(place))
             _, rows = read_sample(file, options, where, LINES)
     return rows[0], rows
 
@@ -107,28 +108,25 @@ def find_section(path: Path, columns: Mapping[str, str | int] | None = None) -> 
     section: Description = {"path": str(path), "columns": written}
     if rows:
         with unpacked(path, str(path)) as (place, _):
-            encoding = _encoding(place)
+            encoding = encoding_of(place)
         if encoding:
             section["encoding"] = encoding
         marks = [
             row[positions["rating"]] for row in rows[header:] if len(row) > positions["rating"]
         ]
-        if any(re.fullmatch(r"\s*-?\d+,\d+\s*", mark) for mark in marks):
-            section["decimal"] = ","
+        section.update(_marks(marks))
     return section
 
 
-def _encoding(path: Path) -> str | None:
-    """Return the encoding that a config has to name; None for UTF-8, or where a mark says it."""
-    with path.open("rb") as file:
-        start = file.peek(4)[:4]
-        if start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-            return None
-        if encoding := unmarked_encoding(start):
-            return encoding
-        try:
-            for _ in codecs.iterdecode(iter(partial(file.read, 1 << 20), b""), "utf-8"):
-                pass
-        except UnicodeDecodeError:
-            return "cp1252"
-    return None
+def _marks(texts: list[str]) -> Description:
+    """Return what commas in numbers are: decimal marks, between thousands, or nothing certain."""
+    numbers = [text.strip() for text in texts]
+    with_commas = [text for text in numbers if re.fullmatch(r"-?\d+(,\d+)+", text)]
+    if not with_commas:
+        return Description()
+    if not all(re.fullmatch("-?" + GROUPED, text) for text in with_commas):
+        return Description(decimal=",")
+    plain = [int(text) for text in numbers if re.fullmatch(r"\d+", text)]
+    if any(text.count(",") > 1 for text in with_commas) or 100 <= max(plain, default=0) < 1000:
+        return Description(thousands=",")
+    return Description()

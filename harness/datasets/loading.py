@@ -17,9 +17,10 @@ from harness.datasets.section import (
     DatasetSection,
     FeaturesSection,
     Policies,
-    SyntheticSection,
     dataset_names,
 )
+from harness.datasets.synthetic_section import SyntheticSection
+from harness.datasets.value_format import ValueFormat
 from harness.errors import DataError, suggestion
 from harness.lazy import pd
 from harness.sections import validated
@@ -110,11 +111,15 @@ def load_under(source: Any, section: DatasetSection, base: Path | None = None) -
     policies: Policies = {key: chosen[key] for key in chosen.keys() & Policies.__annotations__}  # type: ignore[assignment]
     named = section.columns.model_dump(exclude_unset=True) if section.columns else {}
     named = {role: at for role, at in named.items() if at is not None or role == "timestamp"}
-    decimal = section.decimal if "decimal" in chosen else ""
+    values = _value_format(section, chosen)
     if isinstance(source, Ratings):
         if "scale" not in policies:
             policies = {"out_of_scale": "keep", **policies, "scale": source.scale}
-        ratings = of_frame(source.to_frame(), named, source.name, decimal, policies)
+        if values.time_format or values.thousands:
+            unused = "time_format" if values.time_format else "thousands"
+            raise DataError(f"dataset.{unused}: Ratings hold numbers; leave `{unused}` out")
+        values = replace(values, time_format="seconds")
+        ratings = of_frame(source.to_frame(), named, source.name, values, policies)
         ratings = replace(
             ratings,
             licence=source.licence,
@@ -124,18 +129,26 @@ def load_under(source: Any, section: DatasetSection, base: Path | None = None) -
             item_features=_aligned(source.item_features, ratings.item_ids),
         )
     elif hasattr(source, "raw_ratings") or hasattr(source, "folds_files"):
-        if named or decimal:
-            key = "columns" if named else "decimal"
+        settings = ("columns", "decimal", "thousands", "time_format", "id_spellings")
+        if key := next((key for key in settings if key in chosen), None):
             raise DataError(
-                f"dataset.{key}: a surprise.Dataset has columns and numbers of its own; leave "
+                f"dataset.{key}: a surprise.Dataset has columns and values of its own; leave "
                 f"`{key}` out"
             )
         ratings = Ratings.from_surprise(source, **policies)
     elif hasattr(source, "columns") and hasattr(source, "iloc"):
-        ratings = of_frame(source, named, "frame", decimal, policies)
+        ratings = of_frame(source, named, "frame", values, policies)
     else:
         raise _no_ratings(source)
     return load(ratings, users=users, items=items, base=base)
+
+
+def _value_format(section: DatasetSection, chosen: Mapping[str, object]) -> ValueFormat:
+    """Return how values of loaded data are written; a decimal point is not assumed."""
+    decimal = section.decimal if "decimal" in chosen else ""
+    return ValueFormat(
+        decimal, section.thousands or "", section.time_format or "", section.id_spellings
+    )
 
 
 def _load(
@@ -173,6 +186,11 @@ def _load_file(section: DatasetSection, base: Path | None, progress: Progress | 
         section.encoding,
         {role: column for role, column in columns.items() if column or role == "timestamp"},
         section.decimal,
+        section.thousands or "",
+        section.time_format or "",
+        section.id_spellings,
+        section.skip,
+        section.comment,
     )
     table = read_file(path, options, str(written), progress)
     return Ratings.from_table(table, path.stem, **section.policies)

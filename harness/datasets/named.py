@@ -48,7 +48,7 @@ def load_named(
     notes: list[Note] = []
     with ExitStack() as held:
         if section.path is not None:
-            path = inspect(placed(section.path, base), data_set)
+            path = inspect(placed(section.paths[0], base), data_set)
         else:
             downloads = (cache or cache_folder()) / "datasets"
             path = _copy(data_set, downloads, base, progress, notes, held)
@@ -69,6 +69,8 @@ def load_named(
             options = ReadOptions(separator=data_set.separator, encoding="utf-8")
             table = read_text(stream, options, where)
         published = list(_features(data_set, path))
+    known = [note for note in table.notes if note.code != "columns-assumed"]
+    table = replace(table, notes=tuple(known))
     ratings = Ratings.from_table(table, data_set.name, data_set, **policies)
     for role, described, data in published:
         ratings = features.add_published(ratings, role, described, data)

@@ -15,6 +15,7 @@ from harness.arguments import checked
 from harness.datasets.section import (
     Policies,
 )
+from harness.datasets.value_format import ValueFormat
 from harness.errors import DataError, counted
 from harness.lazy import pd
 from harness.notes import Note
@@ -279,7 +280,7 @@ class Ratings:
         """
         roles = {"user": user, "item": item, "rating": rating, "timestamp": timestamp}
         named = {role: column for role, column in roles.items() if column is not None}
-        return of_frame(frame, named, name, decimal, policies)
+        return of_frame(frame, named, name, ValueFormat(decimal), policies)
 
     @classmethod
     @checked(DataError)
@@ -345,7 +346,7 @@ def of_frame(
     frame: pd.DataFrame,
     named: Mapping[str, str | int | None],
     name: str,
-    decimal: str,
+    values: ValueFormat,
     policies: Policies,
 ) -> Ratings:
     """Make ratings from a frame, with columns by role as in the ``dataset`` part of a config."""
@@ -354,5 +355,5 @@ def of_frame(
 
     positions = find_columns([str(column) for column in frame.columns], named, name)
     columns = {role: frame.iloc[:, position] for role, position in positions.items()}
-    table = convert(columns, RATINGS.kinds, name, decimal=decimal)
+    table = convert(columns, RATINGS.kinds, name, values=values)
     return Ratings.from_table(table, name, **policies)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
+import codecs
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Annotated, Literal, Self, TypedDict
 
-import numpy as np
 from pydantic import (
     AfterValidator,
     Field,
@@ -22,9 +21,9 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
 from harness import plugins
-from harness.arguments import MOST_RATING, unit_fault
 from harness.datasets.catalogue import ALIASES, CATALOGUE, DataSet, DuplicatePolicy
-from harness.errors import counted, nearest
+from harness.datasets.synthetic_section import Scale, SyntheticSection
+from harness.errors import nearest
 from harness.sections import Section
 
 
@@ -80,22 +79,23 @@ class _PluginName:
 DatasetName = Annotated[str, _PluginName("datasets", dataset_names)]
 FormatName = Annotated[str, _PluginName("readers", lambda: plugins.names("readers"))]
 Column = str | Annotated[int, Field(ge=1)]
-Encoding = Literal["utf-8", "utf-16", "utf-16-le", "utf-16-be", "latin-1", "cp1252"]
 
 
-def checked_scale(scale: tuple[float, float]) -> tuple[float, float]:
-    """Return a scale of some width, or raise `ValueError`."""
-    if not (all(map(math.isfinite, scale)) and scale[0] < scale[1]):
+def checked_encoding(name: str) -> str:
+    """Return the name of an encoding that Python knows, or raise `ValueError`."""
+    try:
+        is_text = codecs.lookup(name)._is_text_encoding
+    except (LookupError, ValueError):
+        is_text = False
+    if not is_text:
         raise ValueError(
-            f"[{scale[0]:.16g}, {scale[1]:.16g}] is not a scale; "
-            "give the lowest and the highest rating, as [0.5, 5]"
+            f"{name!r} is no encoding; use one such as utf-8, utf-16, latin-1, cp1252, cp1251, "
+            "gbk, big5, shift_jis or euc_kr"
         )
-    if fault := unit_fault(MOST_RATING, np.array(scale)):
-        raise ValueError(f"[{scale[0]:.16g}, {scale[1]:.16g}] has {fault}")
-    return scale
+    return name
 
 
-Scale = Annotated[tuple[float, float], Field(strict=False), AfterValidator(checked_scale)]
+Encoding = Annotated[str, Field(max_length=40), AfterValidator(checked_encoding)]
 
 
 class ColumnsSection(Section):
@@ -148,6 +148,11 @@ class FeaturesSection(_File):
     encoding: Encoding | None = None
     """Encoding of the text; UTF-8 unless a byte order mark shows another."""
 
+    @property
+    def paths(self) -> list[str]:
+        """The path, as of a data set that may have several."""
+        return [self.path]
+
     @model_validator(mode="after")
     def _fits_the_file(self) -> Self:
         from harness.datasets.readers import is_text, kind_of, label_of
@@ -170,68 +175,12 @@ class ItemsSection(FeaturesSection):
     field, `unknown` and `(no genres listed)` mean none."""
 
 
-class SyntheticSection(Section):
-    """Ratings drawn from biases, factors and noise, with a long tail of items."""
-
-    n_users: int = Field(default=1_000, ge=1, le=2**31 - 1)
-    """How many users; each has at least one rating."""
-
-    n_items: int = Field(default=2_000, ge=1, le=2**31 - 1)
-    """How many items; each is rated at least once."""
-
-    n_ratings: int = Field(default=100_000, ge=1, le=2**31 - 1)
-    """How many ratings, no pair of user and item twice."""
-
-    exponent: float = Field(default=1.0, ge=0.0, le=4.0, allow_inf_nan=False)
-    """How steep popularity is: the item of rank r is drawn in proportion to r to the minus this; 0
-    makes all items equally popular."""
-
-    scale: Scale = (0.5, 5.0)
-    """The lowest and the highest rating."""
-
-    step: float | None = Field(default=0.5, gt=0.0, allow_inf_nan=False)
-    """Distance between neighbouring ratings, as 0.5 for half stars; `null` for no rounding."""
-
-    seed: int = Field(default=0, ge=0, lt=2**63)
-    """The seed of the ratings."""
-
-    @field_validator("n_ratings")
-    @classmethod
-    def _check_room(cls, n_ratings: int, info: ValidationInfo) -> int:
-        users, items = info.data.get("n_users"), info.data.get("n_items")
-        if users is None or items is None:
-            return n_ratings
-        if n_ratings < max(users, items):
-            raise ValueError(
-                f"{counted(n_ratings, 'rating')} cannot reach each of {users} users and "
-                f"{items} items; use {max(users, items)} or more"
-            )
-        most = max(users * items // 2, users, items)
-        if n_ratings > most:
-            raise ValueError(
-                f"{n_ratings} ratings fill more than half of {users} users times {items} items; "
-                f"use {most} or fewer"
-            )
-        return n_ratings
-
-    @field_validator("step")
-    @classmethod
-    def _check_step(cls, step: float | None, info: ValidationInfo) -> float | None:
-        scale = info.data.get("scale")
-        if step is None or scale is None:
-            return step
-        n_steps = (scale[1] - scale[0]) / step
-        if n_steps < 1 or abs(n_steps - round(n_steps)) > 1e-9 * n_steps:
-            raise ValueError(
-                f"steps of {step:.16g} do not lead from {scale[0]:.16g} to {scale[1]:.16g}; "
-                "use a step that divides the scale evenly"
-            )
-        return step
-
-
 OF_LOADED = (
     "columns",
     "decimal",
+    "thousands",
+    "time_format",
+    "id_spellings",
     "scale",
     "duplicates",
     "missing",
@@ -254,9 +203,15 @@ class DatasetSection(_File):
     """A data set; `harness list datasets` shows them. Or `module:function`, for the ratings that a
     function of your own returns."""
 
-    path: str | None = Field(default=None, min_length=1)
-    """A file of ratings, relative to the config; beside `name`, a copy of that data set (its
-    archive, its ratings file or the folder that holds either) to use in place of a download."""
+    path: (
+        Annotated[str, Field(min_length=1)]
+        | Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1)]
+        | None
+    ) = None
+    """A file of ratings, relative to the config; or several of the same columns, as a list, a
+    pattern as `ratings-*.csv`, or a folder of Parquet files. Beside `name`, a copy of that data set
+    (its archive, its ratings file or the folder that holds either) to use in place of a
+    download."""
 
     format: FormatName | None = None
     """Kind of file, the name of a reader; by default from the ending of the path, else from the
@@ -272,11 +227,30 @@ class DatasetSection(_File):
     header: bool | None = None
     """Whether the first line names the columns; by default detected."""
 
+    skip: int = Field(default=0, ge=0)
+    """Lines before the header or the first row that are not read."""
+
+    comment: str | None = Field(default=None, min_length=1, max_length=10)
+    """The beginning of lines that are not read, as `#`; by default those with `#` before the first
+    other line."""
+
     encoding: Encoding | None = None
-    """Encoding of the text; UTF-8 unless a byte order mark shows another."""
+    """Encoding of the text, as `latin-1` or `gbk`; UTF-8 unless a byte order mark shows another."""
 
     decimal: Literal[".", ","] = "."
     """The decimal mark of numbers in text: `,` for a rating written as 4,5."""
+
+    thousands: Literal[",", ".", " ", "'"] | None = None
+    """The mark between groups of three digits in text: `,` for 1234 written as 1,234."""
+
+    time_format: str | None = Field(default=None, min_length=1, max_length=60)
+    """How timestamps are written: a pattern of `strptime`, as `%d/%m/%Y`, or a unit, one of
+    `seconds`, `milliseconds`, `microseconds`, `nanoseconds` and `days` since 1970; by default
+    found."""
+
+    id_spellings: Literal["keep", "join"] = "keep"
+    """Ids that only Unicode or blanks tell apart, as an é of one or of two characters, a no-break
+    space or a mark of no width: `join` makes them one; `keep` counts them in a note."""
 
     like: Literal["pandas"] | None = None
     """How to read a file with invalid lines. For lastfm-360k, `pandas` reads it as
@@ -328,11 +302,14 @@ class DatasetSection(_File):
         is_path = "/" in value or "\\" in value or is_ratings_file(value)
         return {"path" if is_path else "name": value}
 
-    @field_validator("format", "columns", "separator", "header", "encoding", "decimal")
+    @field_validator(
+        "format", "columns", "separator", "header", "skip", "comment", "encoding", "decimal",
+        "thousands", "time_format", "id_spellings",
+    )  # fmt: skip
     @classmethod
     def _describes_a_file(cls, value: object, info: ValidationInfo) -> object:
         name, kind, path = (info.data.get(key) for key in ("name", "format", "path"))
-        if value in (None, "."):
+        if value in (None, ".", 0, "keep"):
             return value
         if name is not None:
             raise ValueError(
@@ -341,8 +318,8 @@ class DatasetSection(_File):
             )
         from harness.datasets.readers import is_text, kind_of, label_of
 
-        kind = kind or kind_of(path or "")
-        texts = ("separator", "header", "encoding", "decimal")
+        kind = kind or kind_of((path[0] if isinstance(path, list) else path) or "")
+        texts = ("separator", "header", "skip", "comment", "encoding", "decimal", "thousands")
         if kind is not None and not is_text(kind) and info.field_name in texts:
             raise ValueError(f"a {label_of(kind)} file has none; leave this out")
         if info.field_name == "separator" and any(mark in str(value) for mark in '"\r\n'):
@@ -370,6 +347,12 @@ class DatasetSection(_File):
         if self.name is None and self.path is None and self.synthetic is None:
             raise ValueError("no data is named; give name (as ml-100k), path or synthetic")
         is_copied = self.data_set is not None and self.data_set.kind == "archive"
+        if self.decimal == self.thousands:
+            raise ValueError(
+                f"thousands: {self.thousands!r} is the decimal mark too; give two different ones"
+            )
+        if isinstance(self.path, list) and self.name is not None:
+            raise ValueError(f"a copy of {self.name} is one path; give one, or leave out name")
         if self.path is not None and self.name is not None and not is_copied:
             raise ValueError(f"{self.name} is not read from a path; leave out name or path")
         return self
@@ -386,6 +369,11 @@ class DatasetSection(_File):
         """What to do with rows that cannot be used unchanged."""
         return {key: getattr(self, key) for key in Policies.__annotations__}  # type: ignore[return-value]
 
+    @property
+    def paths(self) -> list[str]:
+        """The paths as written, of which there are several where they are a list."""
+        return [self.path] if isinstance(self.path, str) else list(self.path or ())
+
     def expected_size(self) -> tuple[int, int, int] | None:
         """Return how many users, items and ratings there are; None for a file of one's own."""
         size = self.synthetic or self.data_set
@@ -394,5 +382,6 @@ class DatasetSection(_File):
     def describe(self) -> str:
         """Return the short name that plans use, as ``ratings.csv`` of ``mine/ratings.csv``."""
         if self.path is not None and self.name is None:
-            return self.path.replace("\\", "/").rsplit("/", 1)[-1]
+            last = [path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1] for path in self.paths]
+            return ", ".join(last[:3]) + ", …" * (len(last) > 3)
         return self.name or "synthetic"

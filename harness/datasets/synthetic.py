@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from harness.datasets.ratings import Ratings
-from harness.datasets.section import SyntheticSection
+from harness.datasets.synthetic_section import SyntheticSection
 from harness.kernels import each_block, kernel
 from harness.seeds import generator
 

@@ -55,7 +55,8 @@ class PlanData:
                     # Files are looked for in this order, before the first is read.
                     parts = {"users": section.users, "items": section.items, "path": section}
                     for name, part in parts.items():
-                        if part and part.path and not placed(part.path, folder).exists():
+                        paths = part.paths if part else []
+                        if any(not placed(path, folder).exists() for path in paths):
                             key = self.document.known(("dataset", dataset, name, "path"))
                             fault = self.document.fault(key, str(error))
                             raise ConfigError(self.document.source, [fault]) from None

@@ -31,7 +31,9 @@ from harness.splits import Split
 
 WARN_SHARE = 0.1
 """Share of users or ratings from which a warning is given."""
-DETECTED: tuple[Literal["decimal", "encoding"], ...] = ("decimal", "encoding")
+DETECTED: tuple[Literal["decimal", "thousands", "encoding"], ...] = (
+    "decimal", "thousands", "encoding",
+)  # fmt: skip
 """What is found of a file without a config."""
 CUT = 10
 """The cut-off rank that is looked at where no metric of the config has one."""

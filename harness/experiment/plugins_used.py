@@ -42,7 +42,7 @@ def _reader(section: DatasetSection) -> str | None:
         return section.format
     from harness.datasets.readers import kind_of
 
-    return kind_of(section.path)
+    return kind_of(section.paths[0])
 
 
 def _used(kind: str, name: str, facts: dict[str, Any]) -> Iterator[PluginUsed]:

@@ -10,6 +10,7 @@ has ids, ratings and times of every type that pandas knows, some of them missing
 import csv
 import io
 import random
+import re
 from typing import NamedTuple
 
 import numpy as np
@@ -115,7 +116,7 @@ def expected(case):
     encoding = "utf-16" if case.data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     text = case.data.decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
     rows = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False, **options(case, text))
-    found = pd.DataFrame({role: rows[role].str.strip(" \t") for role in ("user", "item")})
+    found = pd.DataFrame({role: whole(rows[role].str.strip(" \t")) for role in ("user", "item")})
     found["rating"] = [float(cell) for cell in rows["rating"]]
     if case.times != "none":
         cells = rows["time"].str.strip()
@@ -176,6 +177,13 @@ def difference(case, folder):
     return None
 
 
+def whole(ids):
+    """Return ids that are all whole numbers without the point that pandas writes."""
+    if not all(re.fullmatch(r"(-?(0|[1-9]\d*)(\.0)?)?", text) for text in ids):
+        return [*ids]
+    return [text.removesuffix(".0") for text in ids]
+
+
 def make_frame(number):
     """Return the frame of a number, its complete rows as they are to be read, and how many are not.
 
@@ -193,10 +201,10 @@ def make_frame(number):
         kind = rng.choice(("object", "string", "category", "int64", "int32", "Int64", "float64"))
         if kind not in ("object", "string", "category"):
             ids = [7 * known.index(each) - 5 for each in ids]
-        wanted[role] = [str(each) for each in ids]
         if kind not in ("int64", "int32") and rng.random() < 0.3:
             gone = rng.randrange(len(ids))
             ids[gone], lacks[gone] = None, True
+        wanted[role] = whole(["" if each is None else str(each) for each in ids])
         columns[role] = pd.Series(ids, dtype=kind)
     ratings = [rng.choice((1, 2, 3, 4, 5)) for _ in pairs]
     kind = rng.choice(("float64", "float32", "int64", "int8", "Int64", "Float64", "object"))

@@ -332,7 +332,8 @@ class TestFaults:
         policies = {"unreadable": "drop", "missing": "drop", "duplicates": "last"}
         loaded = load("a.csv", self.CONTENT, scale=[1, 5], out_of_scale=policy, **policies)
         assert rows_of(loaded) == [("ann", "alien", 5.0, 1), ("bob", "alien", 4.0, 2), *last]
-        assert tuple(map(str, loaded.notes)) == (
+        notes = [note for note in loaded.notes if note.code != "times-of-1970"]
+        assert tuple(map(str, notes)) == (
             "3 rows that cannot be read dropped",
             "1 row without a value dropped",
             note,
@@ -354,10 +355,13 @@ class TestFaults:
         ("content", "keys", "first", "counts", "ways"),
         [
             (
-                HEAD + "".join(f"{n},1,3,{n}/01/2020\n" for n in range(30)), {},
-                "2: the timestamp '0/01/2020' is neither seconds since 1970 nor an ISO date",
+                HEAD + "".join(f"{n},1,3,{n} o'clock\n" for n in range(30)), {},
+                "2: the timestamp \"0 o'clock\" is neither seconds since 1970 nor an ISO date",
                 "30 faults in 30 rows, the first above (30 unreadable rows)",
-                ["`timestamp: null` in `columns` keeps all rows and reads no times"],
+                [
+                    "`time_format: '%d/%m/%Y %H:%M'` says how times are written, `timestamp: null` "
+                    "in `columns` reads none"
+                ],
             ),
             (
                 "user;item;rating\n0;1;\n" + "".join(f"{n};1;{n % 5},5\n" for n in range(30)), {},

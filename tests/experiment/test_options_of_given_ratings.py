@@ -19,6 +19,10 @@ BASE |= {"name": "given", "statistics": None}
 LOADED = {
     "columns": {"user": "item", "item": "user"},
     "decimal": ",",
+    "thousands": ",",
+    "time_format": "days",
+    "id_spellings": "join",
+    "not_rated": [2],
     "scale": [0, 6],
     "duplicates": "last",
     "missing": "drop",
@@ -30,6 +34,8 @@ LOADED = {
 """Keys of `dataset` that hold for loaded ratings, and a value that changes something."""
 FAULTS = {
     "decimal": {"rating": ["3,5", "2"]},
+    "thousands": {"rating": ["3,500", "2"]},
+    "id_spellings": {"user": ["caf\u00e9", "cafe\u0301"]},
     "duplicates": {"user": ["u0", "u0"], "item": ["i0", "i0"], "rating": [2.0, 3.0]},
     "missing": {"rating": [np.nan, 2.0]},
     "unreadable": {"rating": ["much", "2"]},
@@ -42,12 +48,14 @@ REFUSED = {
     "format": "csv",
     "separator": ";",
     "header": True,
+    "skip": 1,
+    "comment": "#",
     "encoding": "latin-1",
     "like": "pandas",
     "synthetic": {"seed": 1},
 }
 """Keys that say where ratings are or how a file is written."""
-NEEDED = {"out_of_scale": {"scale": [1, 5]}}
+NEEDED = {"out_of_scale": {"scale": [1, 5]}, "thousands": {"out_of_scale": "keep"}}
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +112,9 @@ def test_an_option_of_a_data_set_has_the_effect_that_it_has_for_a_file(folder, f
         assert isinstance(outcome({"dataset": needed} if needed else {}, data), str)
 
 
-@pytest.mark.parametrize("key", sorted(LOADED.keys() - {"decimal", "missing", "unreadable"}))
+@pytest.mark.parametrize(
+    "key", sorted(LOADED.keys() - {"decimal", "thousands", "id_spellings", "missing", "unreadable"})
+)
 def test_an_option_holds_for_ratings_and_for_a_dataset_of_surprise(folder, frame, key):
     if key == "out_of_scale":
         option = {"scale": [2, 4], "out_of_scale": "clip"}
@@ -112,10 +122,13 @@ def test_an_option_holds_for_ratings_and_for_a_dataset_of_surprise(folder, frame
         option = {key: LOADED[key]}
     expected = outcome({"dataset": {"scale": [1, 5], **option}}, frame)
     ratings = harness.Ratings.from_frame(frame, scale=(1, 5))
-    assert outcome({"dataset": option}, ratings) == expected
+    if key != "time_format":
+        assert outcome({"dataset": option}, ratings) == expected
+    else:
+        assert outcome({"dataset": option}, ratings).startswith("dataset.time_format: Ratings hold")
     found = outcome({"dataset": option}, ratings.to_surprise())
-    if key == "columns":
-        assert found.startswith("dataset.columns: a surprise.Dataset")
+    if key in ("columns", "time_format"):
+        assert found.startswith(f"dataset.{key}: a surprise.Dataset")
     else:
         assert found == expected
 
@@ -154,11 +167,20 @@ def test_an_option_of_a_named_set_has_an_effect_or_is_refused(folder, key):
     (named,) = (each.name for each in CATALOGUE.values() if each.kind == "bundled")
     value = (LOADED | REFUSED)[key]
     config = {"dataset": {"name": named, key: value}}
-    if key in ("scale", "out_of_scale", "duplicates", "missing", "unreadable", "users", "items"):
+    if key in (
+        "scale",
+        "out_of_scale",
+        "duplicates",
+        "missing",
+        "unreadable",
+        "users",
+        "items",
+        "not_rated",
+    ):
         section = Plan.from_config(BASE | config).experiment.dataset[0]
         if key in section.policies:
             kept = section.policies[key]
-            assert kept == (tuple(value) if isinstance(value, list) else value)
+            assert kept == (tuple(value) if key == "scale" else value)
         return
     assert f"dataset.{key}: " in outcome(config)
 

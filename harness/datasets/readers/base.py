@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from harness.datasets.columns import RATINGS, Roles, find_columns
+from harness.datasets.value_format import ValueFormat
 from harness.errors import DataError
 
 if TYPE_CHECKING:
@@ -26,9 +27,11 @@ class ReadOptions:
     ----------
     kind : str or None
         The name of a reader.
-    separator, header, encoding, decimal, form, layout
+    separator, header, skip, comment, encoding, decimal, thousands, form, layout
         Of texts. `form` names the fields that a line must have, where they are fixed; a `layout`
         takes the place of all but `encoding`, `decimal` and `roles`.
+    time_format, id_spellings : str
+        As in `harness.datasets.value_format.ValueFormat`.
     columns : dict
         As in `harness.datasets.columns.find_columns`.
     roles : Roles
@@ -45,11 +48,21 @@ class ReadOptions:
     encoding: str | None = None
     columns: Mapping[str, str | int | None] = field(default_factory=dict)
     decimal: str = "."
+    thousands: str = ""
+    time_format: str = ""
+    id_spellings: str = "keep"
+    skip: int = 0
+    comment: str | None = None
     roles: Roles = RATINGS
     form: str = ""
     layout: Layout | None = None
     where: str = ""
     progress: Progress | None = None
+
+    @property
+    def values(self) -> ValueFormat:
+        """How values are written."""
+        return ValueFormat(self.decimal, self.thousands, self.time_format, self.id_spellings)
 
     def advice(self, encoding: str = "latin-1") -> str:
         """Return what to do about another encoding; of ratings and features a config names it."""
@@ -165,4 +178,4 @@ def to_table(
     columns = dict(zip(positions, columns_at([*positions.values()]), strict=True))
     if not all(len(column) for column in columns.values()):  # type: ignore[arg-type]
         raise DataError(f"{where}: {NO_ROWS}")
-    return convert(columns, roles.kinds, where, decimal=options.decimal)
+    return convert(columns, roles.kinds, where, values=options.values)

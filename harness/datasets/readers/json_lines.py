@@ -92,7 +92,7 @@ class JSONLines(Reader):
             roles.kinds,
             where,
             lambda row: where if row < 0 else f"{where}:{lines[row]}",
-            decimal=options.decimal,
+            values=options.values,
             flaws=[flaw] if faults else [],
         )
 

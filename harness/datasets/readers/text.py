@@ -14,6 +14,7 @@ import re
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, islice
 from operator import itemgetter
 
@@ -21,8 +22,11 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
+from harness.datasets.columns import RATINGS
 from harness.datasets.conversion import SHOWN, Flaw, Table, convert
 from harness.datasets.readers.base import NO_ROWS, ReadOptions
+from harness.datasets.readers.beginning import TOO_LONG, find_beginning, without_comments
+from harness.datasets.readers.encodings import unmarked_encoding
 from harness.datasets.readers.layout import (
     LONGEST_LINE,
     Layout,
@@ -31,6 +35,7 @@ from harness.datasets.readers.layout import (
     separator_of,
     split_line,
 )
+from harness.datasets.value_format import ValueFormat
 from harness.errors import DataError, counted
 from harness.notes import Note
 
@@ -42,10 +47,6 @@ MOST_FAULTS = 10_000
 # Separators of several characters become one that no rating holds: ASCII's unit separator.
 UNIT = "\x1f"
 _NO_UTF_8 = re.compile("[\udc80-\udcff]")
-_TOO_LONG = (
-    f"a line of more than {LONGEST_LINE:,} bytes; give a file with one rating a line "
-    "(line ends lost, or not text?)"
-)
 _NOT_CLOSED = (
     "a quotation mark is opened here and not closed before a separator or a line end; double it "
     "if it belongs to the text, or remove it"
@@ -58,40 +59,41 @@ def read_text(stream: io.BufferedReader, options: ReadOptions, where: str) -> Ta
     Faults of single rows are in the table. Raised with file and line are: no rows, a missing
     column, an encoding that does not fit, a line that never ends.
     """
-    blocks = _blocks(stream, options, where)
-    line, first, body = _first_line(blocks, where)
-    layout = options.layout or lay_out(first, options, f"{where}:{line}")
+    blocks = without_comments(_blocks(stream, options, where), options)
+    begun = find_beginning(blocks, options, where)
+    line, body, notes = begun.line, begun.body, [*begun.notes]
+    if begun.separator is not None and options.separator is None:
+        options = replace(options, separator=begun.separator)
+    try:
+        layout = options.layout or lay_out(begun.first, options, f"{where}:{line}")
+    except DataError as error:
+        if not _NO_UTF_8.search(begun.first):
+            raise
+        raise DataError(f"{error}; the line is not UTF-8: {options.advice()}") from None
     if layout.header:
         line, body = line + 1, body.partition("\n")[2]
-    rows = _Rows(layout, options, line)
+    elif options.roles is RATINGS and not {"user", "item"} <= options.columns.keys():
+        order = sorted(layout.columns, key=layout.columns.__getitem__)
+        notes.append(Note("columns-assumed", {"order": order}))
+    rows = _Rows(layout, options, line, notes)
     for block in chain([body], blocks):
         if not rows.add_block(block):
             rows.add_records(block, blocks)
             if len(rows.faults[""]) > MOST_FAULTS:
                 break
-    return rows.table(where, options.decimal)
+    return rows.table(where, options.values)
 
 
 def read_sample(
     stream: io.BufferedReader, options: ReadOptions, where: str, n_rows: int = 1
 ) -> tuple[str, list[list[str]]]:
     """Return the separator of a text and the fields of its first lines, the header among them."""
-    _, first, body = _first_line(_blocks(stream, options, where), where)
-    separator = options.separator or separator_of(first, options)
-    rows = (split_line(line, separator) for line in body[: 4 * LONGEST_LINE].split("\n") if line)
+    blocks = without_comments(_blocks(stream, options, where), options)
+    begun = find_beginning(blocks, options, where)
+    separator = options.separator or begun.separator or separator_of(begun.first, options)
+    lines = begun.body[: 4 * LONGEST_LINE].split("\n")
+    rows = (split_line(line, separator) for line in lines if line)
     return separator, [[legible(name.strip()) for name in row] for row in islice(rows, n_rows)]
-
-
-def unmarked_encoding(start: bytes) -> str | None:
-    """Return which UTF-16 a text without byte order mark is, by its first four bytes.
-
-    Examples
-    --------
-    >>> unmarked_encoding("user".encode("utf-16-le")[:4]), unmarked_encoding(b"user")
-    ('utf-16-le', None)
-    """
-    zeros = "".join("0" if byte == 0 else "x" for byte in start[:4])
-    return {"x0x0": "utf-16-le", "0x0x": "utf-16-be"}.get(zeros)
 
 
 def _blocks(stream: io.BufferedReader, options: ReadOptions, where: str) -> Iterator[str]:
@@ -114,7 +116,7 @@ def _blocks(stream: io.BufferedReader, options: ReadOptions, where: str) -> Iter
                 block += rest
                 if len(rest) == LONGEST_LINE and not rest.endswith("\n"):
                     line = n_lines + block.count("\n") + 1
-                    raise DataError(f"{where}:{line}: {_TOO_LONG}")
+                    raise DataError(f"{where}:{line}: {TOO_LONG}")
             n_lines += block.count("\n")
             yield block.removeprefix(mark)
             mark = ""
@@ -125,27 +127,11 @@ def _blocks(stream: io.BufferedReader, options: ReadOptions, where: str) -> Iter
             text.detach()  # the stream is closed by its owner
 
 
-def _first_line(blocks: Iterator[str], where: str) -> tuple[int, str, str]:
-    """Return the number and the text of the first line with data, and the block from there on."""
-    line = 1
-    for block in blocks:
-        body = block.lstrip("\n")
-        line += len(block) - len(body)
-        if not body:
-            continue
-        first = body[: LONGEST_LINE + 1].partition("\n")[0]
-        if len(first) > LONGEST_LINE:
-            raise DataError(f"{where}:{line}: {_TOO_LONG}")
-        if "\0" in first:
-            raise DataError(f"{where}:{line}: null bytes; this is not text")
-        return line, first, body
-    raise DataError(f"{where}: {NO_ROWS}")
-
-
 class _Rows:
     """The rows of a text as they are read: columns of text, lines, and what is wrong with some."""
 
-    def __init__(self, layout: Layout, options: ReadOptions, line: int) -> None:
+    def __init__(self, layout: Layout, options: ReadOptions, line: int, notes: list[Note]) -> None:
+        self.notes = notes
         self.layout, self.kinds, self.line = layout, options.roles.kinds, line
         self.advice = options.advice()
         self.n_rows = 0
@@ -246,7 +232,7 @@ class _Rows:
                 return f"the {role} is not UTF-8; {self.advice}"
         return ""
 
-    def table(self, where: str, decimal: str) -> Table:
+    def table(self, where: str, values: ValueFormat) -> Table:
         """Return the converted columns of all rows."""
         if not self.n_rows:
             raise DataError(f"{where}: {NO_ROWS}")
@@ -261,11 +247,11 @@ class _Rows:
             Flaw(policy, np.array(rows, np.int64), self.described.__getitem__)
             for policy, rows in self.faults.items()
         ]
-        notes = []
+        notes = self.notes
         if self.tall:
             notes.append(Note("several-lines", {"n": len(self.tall), "line": self.tall[0]}))
         columns = {role: pa.chunked_array(chunks) for role, chunks in self.chunks.items()}
-        return convert(columns, self.kinds, where, at, decimal=decimal, notes=notes, flaws=flaws)
+        return convert(columns, self.kinds, where, at, values=values, notes=notes, flaws=flaws)
 
 
 def _records(
@@ -297,12 +283,28 @@ def _records(
             records = csv.reader(source(), delimiter=layout.separator, strict=True)
         try:
             for fields in records:
-                fault = _TOO_LONG if len(record_lines[0]) > LONGEST_LINE else ""
+                fault = TOO_LONG if len(record_lines[0]) > LONGEST_LINE else ""
+                if len(fields) != layout.n_fields and len(record_lines) == 1:
+                    fields = _escaped(record_lines[0], layout) or fields
                 if replaced and UNIT in record_lines[0]:
                     fault = "a control character (0x1f); remove it"
                 yield len(record_lines), fields, fault
                 record_lines.clear()
         except csv.Error:
             lines.extendleft(reversed(record_lines[1:]))
-            yield 1, [], _TOO_LONG if len(record_lines[0]) > LONGEST_LINE else _NOT_CLOSED
+            if (escaped := _escaped(record_lines[0], layout)) is not None:
+                yield 1, escaped, ""
+            else:
+                yield 1, [], TOO_LONG if len(record_lines[0]) > LONGEST_LINE else _NOT_CLOSED
         record_lines.clear()
+
+
+def _escaped(line: str, layout: Layout) -> list[str] | None:
+    r"""Return the fields of a line in which ``\"`` stands for a quotation mark; None if not all."""
+    if not layout.quoted or '\\"' not in line:
+        return None
+    try:
+        (fields,) = csv.reader([line], delimiter=layout.separator, escapechar="\\", strict=True)
+    except (csv.Error, ValueError):
+        return None
+    return fields if len(fields) == layout.n_fields else None
