@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import errno
+import glob
 import hashlib
 import io
 import os
+import re
 import secrets
 import shutil
 import stat
 import sys
 import time
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import IO
@@ -33,10 +35,40 @@ EarlierPlace = Callable[[Path, Path], Path | None]
 took its place; None where only the files that are not its own stay."""
 
 
+PATTERN = re.compile(r"[*?\[]")
+"""What a path that stands for several files has in it."""
+
+
 def placed(path: str | Path, base: Path | None) -> Path:
     """Return where a path is that a config names: relative to its folder or the working one."""
     # Path.expanduser raises an error for the home of a user that does not exist.
     return (base or Path()) / os.path.expanduser(path)  # noqa: PTH111
+
+
+def as_list(paths: str | Sequence[str]) -> list[str]:
+    """Return one path, or several, as a list."""
+    return [paths] if isinstance(paths, str) else list(paths)
+
+
+def is_url(path: str) -> bool:
+    """Return whether a path names a file that is not on this machine.
+
+    Examples
+    --------
+    >>> is_url("https://example.org/a.csv"), is_url("C:/a.csv"), is_url("a/b.csv")
+    (True, False, False)
+    """
+    return re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", path) is not None
+
+
+def are_there(paths: Sequence[str], base: Path | None) -> bool:
+    """Return whether each path, or what a pattern stands for, is on this machine or elsewhere."""
+    return all(
+        is_url(path)
+        or placed(path, base).exists()
+        or (PATTERN.search(path) is not None and bool(glob.glob(str(placed(path, base)))))  # noqa: PTH207
+        for path in paths
+    )
 
 
 def read_regular(path: Path, most: int = -1) -> bytes:

@@ -19,7 +19,7 @@ from harness.arguments import checked
 from harness.config.experiment import headline_of, settings_of_one
 from harness.config.from_python import name_of_given
 from harness.errors import ResultsError, counted, suggestion
-from harness.files import placed
+from harness.files import is_url, placed
 from harness.lazy import pd
 from harness.results.display import GROUP, best_rows, plain
 from harness.results.record import RunInfo
@@ -76,11 +76,22 @@ class Best(NamedTuple):
             return entry
         moved = {key: self._moved(value, folder) for key, value in entry.items()}
         for key in moved.keys() & PATHS:
-            place = placed(moved[key], self.folder)
-            with suppress(ValueError):  # on another drive
-                place = Path(os.path.relpath(place, folder))
-            moved[key] = place.as_posix()
+            value = moved[key]
+            moved[key] = (
+                [self._path(path, folder) for path in value]
+                if isinstance(value, list)
+                else self._path(value, folder)
+            )
         return moved
+
+    def _path(self, path: str, folder: str | Path) -> str:
+        """Return a path relative to a folder; a URL as it is."""
+        if is_url(path):
+            return path
+        place = placed(path, self.folder)
+        with suppress(ValueError):  # on another drive
+            place = Path(os.path.relpath(place, folder))
+        return place.as_posix()
 
 
 @checked(ResultsError)

@@ -20,7 +20,7 @@ from harness.config.files import RENAMED
 from harness.config.from_python import name_of_given
 from harness.config.trackers import tracker_faults
 from harness.errors import ConfigError, Fault, PluginError
-from harness.files import placed
+from harness.files import as_list, placed
 from harness.sections import KeyPath, Section, explained
 
 MAX_BITS = 1_024
@@ -80,8 +80,8 @@ def _repeated_entries(experiment: Experiment, document: Document) -> Iterator[Fa
         for position, entry in enumerate(getattr(experiment, key)):
             if isinstance(entry, Section):
                 entry = entry.model_dump(mode="json")
-                if entry.get("path"):  # one file may be written in several ways
-                    entry["path"] = os.path.normpath(entry["path"])
+                if path := entry.get("path"):  # one file may be written in several ways
+                    entry["path"] = [*map(os.path.normpath, as_list(path))]
             if entry in entries:
                 yield repeated(document, key, entries.index(entry), position, "is the same as")
             entries.append(entry)

@@ -12,7 +12,7 @@ from harness import plugins
 from harness.arguments import check_path
 from harness.config.document import Document, parse, refusal
 from harness.errors import HarnessError, nearest, reason_of, suggestion
-from harness.files import placed, read_regular
+from harness.files import are_there, as_list, read_regular
 from harness.sections import PATHS
 
 RUN_FILE = "run.json"
@@ -131,8 +131,8 @@ def folder_of(config: Mapping[str, object], config_file: str, run: Path | None) 
     named = (
         entry[key] for entry in entries if isinstance(entry, dict) for key in PATHS & entry.keys()
     )
-    paths = [str(path) for path in named if path and "{fold}" not in str(path)]
+    paths = [path for value in named if value for path in as_list(value) if "{fold}" not in path]
     below = Path(config_file).parent
     places = [below] if run is None else [below, run.parent.parent / below]
-    usable = (place for place in places if all(placed(p, place).exists() for p in paths))
+    usable = (place for place in places if are_there(paths, place))
     return next(usable, below)

@@ -180,7 +180,7 @@ def _refuse(flaws: Sequence[Flaw], table: Table, advice: Mapping[str, str]) -> N
     for flaw, count in zip(flaws, counts, strict=True):
         if flaw.policy in advice and not (n_lost > nearly_all and "drops" in advice[flaw.policy]):
             ways.append(f"{advice[flaw.policy]} {'it' if total == 1 else count}")
-        if flaw.advice or (any(once) and flaw.describe(flaw.rows[0]).startswith("the timestamp")):
+        if flaw.advice or (any(once) and flaw.role == "timestamp"):
             ways.append(flaw.advice or _OTHER_TIMES)
     if total == 1:
         do = ", or ".join(["fix the data", *ways])

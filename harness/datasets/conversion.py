@@ -41,7 +41,8 @@ class Flaw(NamedTuple):
 
     `policy` is the key of the config that decides about them, empty if they cannot be used; `rows`
     rise; `describe` says what is wrong with a row; `advice` is what a config can do beside the
-    policy; `kind` is what they are called, if not by the policy.
+    policy; `kind` is what they are called, if not by the policy; `role` is the column that cannot
+    be read in the first row, if it is one.
     """
 
     policy: str
@@ -49,6 +50,7 @@ class Flaw(NamedTuple):
     describe: Callable[[int], str]
     advice: str = ""
     kind: str = ""
+    role: str = ""
 
 
 @dataclass(frozen=True)
@@ -97,8 +99,9 @@ def convert(
 
     def mark(wrong: Mask, describe: Callable[[int], str]) -> None:
         if wrong.any():
-            faults.append(Flaw("unreadable", np.flatnonzero(wrong), describe))
+            faults.append(Flaw("unreadable", np.flatnonzero(wrong), describe, role=role))
 
+    role = ""
     try:
         arrays = {role: _to_arrow(column, role, kinds[role]) for role, column in columns.items()}
         lengths = {len(array) for array in arrays.values()}
@@ -124,7 +127,12 @@ def _united(flaws: Sequence[Flaw]) -> tuple[Flaw, ...]:
     def united(policy: str) -> Flaw:
         parts = [flaw for flaw in flaws if flaw.policy == policy]
         rows = np.unique(np.concatenate([part.rows for part in parts]))
-        return Flaw(policy, rows, lambda row: next(p.describe(row) for p in parts if row in p.rows))
+
+        def of_row(row: int) -> Flaw:
+            return next(part for part in parts if row in part.rows)
+
+        role = of_row(rows[0]).role if len(rows) else ""
+        return Flaw(policy, rows, lambda row: of_row(row).describe(row), role=role)
 
     return tuple(united(policy) for policy in dict.fromkeys(flaw.policy for flaw in flaws))
 

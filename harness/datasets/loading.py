@@ -22,6 +22,7 @@ from harness.datasets.section import (
 from harness.datasets.synthetic_section import SyntheticSection
 from harness.datasets.value_format import ValueFormat
 from harness.errors import DataError, suggestion
+from harness.files import is_url, placed
 from harness.lazy import pd
 from harness.sections import validated
 
@@ -80,7 +81,7 @@ def load(
     elif hasattr(source, "columns") and hasattr(source, "iloc"):
         ratings = Ratings.from_frame(source)
     else:
-        section = source if isinstance(source, DatasetSection) else _section(source)
+        section = source if isinstance(source, DatasetSection) else _section(source, base)
         users = section.users if users is None else users
         items = section.items if items is None else items
         for description in (users, items):
@@ -172,12 +173,11 @@ def _load(
 
 def _load_file(section: DatasetSection, base: Path | None, progress: Progress | None) -> Ratings:
     """Load a file of one's own."""
-    from harness.datasets.own_files import find_file
+    from harness.datasets.places import found, name_of
     from harness.datasets.readers import read_file
     from harness.datasets.readers.base import ReadOptions
+    from harness.datasets.several import joined
 
-    written = Path(str(section.path))
-    path = find_file(written, base)
     columns = section.columns.model_dump(exclude_unset=True) if section.columns else {}
     options = ReadOptions(
         section.format,
@@ -192,13 +192,19 @@ def _load_file(section: DatasetSection, base: Path | None, progress: Progress | 
         section.skip,
         section.comment,
     )
-    table = read_file(path, options, str(written), progress)
-    return Ratings.from_table(table, path.stem, **section.policies)
+    with found(section.paths, base, section.sha256) as places:
+        tables = [read_file(place.path, options, place.where, progress) for place in places]
+    name = name_of(section.paths)
+    return Ratings.from_table(joined(tables, name), name, **section.policies)
 
 
-def _section(source: object) -> DatasetSection:
+def _section(source: object, base: Path | None) -> DatasetSection:
     if isinstance(source, Path):
         source = {"path": str(source)}
+    is_name = not isinstance(source, str) or source in dataset_names()
+    # A file without a usual ending; one that is called as a data set is not looked for.
+    if not is_name and (is_url(str(source)) or placed(str(source), base).exists()):
+        source = {"path": source}
     if not isinstance(source, str | Mapping):
         raise _no_ratings(source)
     try:
@@ -206,10 +212,11 @@ def _section(source: object) -> DatasetSection:
     except DataError:
         if not isinstance(source, str):
             raise
-        if Path(source).is_dir():
-            raise DataError(f"{source}: a folder; give a file in it") from None
         names = suggestion(source, dataset_names())
-        raise DataError(f"dataset: no data set is called {source!r}; {names}") from None
+        raise DataError(
+            f"dataset: no data set is called {source!r}, and no file in "
+            f"{(base or Path()).resolve()}; {names}"
+        ) from None
 
 
 def _aligned(features: pd.DataFrame | None, ids: NDArray[np.object_]) -> pd.DataFrame | None:

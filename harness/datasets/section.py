@@ -213,6 +213,9 @@ class DatasetSection(_File):
     (its archive, its ratings file or the folder that holds either) to use in place of a
     download."""
 
+    sha256: Annotated[str, Field(pattern="^[0-9A-Fa-f]{64}$")] | None = None
+    """The SHA-256 of a file that is fetched from a URL; another file is refused."""
+
     format: FormatName | None = None
     """Kind of file, the name of a reader; by default from the ending of the path, else from the
     first bytes."""
@@ -303,7 +306,7 @@ class DatasetSection(_File):
         return {"path" if is_path else "name": value}
 
     @field_validator(
-        "format", "columns", "separator", "header", "skip", "comment", "encoding", "decimal",
+        "sha256", "format", "columns", "separator", "header", "skip", "comment", "encoding", "decimal",
         "thousands", "time_format", "id_spellings",
     )  # fmt: skip
     @classmethod
@@ -351,6 +354,8 @@ class DatasetSection(_File):
             raise ValueError(
                 f"thousands: {self.thousands!r} is the decimal mark too; give two different ones"
             )
+        if self.sha256 is not None and (len(self.paths) != 1 or "://" not in self.paths[0]):
+            raise ValueError("sha256 is that of one file from a URL; leave it out")
         if isinstance(self.path, list) and self.name is not None:
             raise ValueError(f"a copy of {self.name} is one path; give one, or leave out name")
         if self.path is not None and self.name is not None and not is_copied:

@@ -16,7 +16,7 @@ from harness.config.document import Document
 from harness.config.experiment import Experiment
 from harness.datasets import Ratings
 from harness.errors import ConfigError, DataError, SplitError
-from harness.files import placed
+from harness.files import are_there
 from harness.results.names import distinct_names
 from harness.splits import Split
 
@@ -55,8 +55,7 @@ class PlanData:
                     # Files are looked for in this order, before the first is read.
                     parts = {"users": section.users, "items": section.items, "path": section}
                     for name, part in parts.items():
-                        paths = part.paths if part else []
-                        if any(not placed(path, folder).exists() for path in paths):
+                        if part and not are_there(part.paths, folder):
                             key = self.document.known(("dataset", dataset, name, "path"))
                             fault = self.document.fault(key, str(error))
                             raise ConfigError(self.document.source, [fault]) from None

@@ -16,7 +16,7 @@ from harness.datasets.section import OF_LOADED
 from harness.errors import AlgorithmError, DataError, HarnessError, suggestion
 from harness.experiment.cell import refuse_what_cannot_fit
 from harness.experiment.plan import Plan
-from harness.files import placed
+from harness.files import are_there, as_list
 from harness.results.runs import Run
 
 
@@ -94,12 +94,12 @@ def fit_row(
         folder, data = choice.folder, config["dataset"]
         if ratings is not None and isinstance(data, dict):  # which have to be those of the run
             config["dataset"] = {key: data[key] for key in OF_LOADED if key in data}
-        path = Path(data.get("path", "")) if isinstance(data, dict) else Path()
-        if ratings is None and not placed(path, folder).exists():
+        paths = as_list(data.get("path") or []) if isinstance(data, dict) else []
+        if ratings is None and not are_there(paths, folder):
             raise DataError(
-                f"{source.name}: its data, {path}, are not found from here; change to the folder "
-                f"where `harness run {source.info.config_file}` was called, or write a config with "
-                "`harness best` and correct its path"
+                f"{source.name}: its data, {', '.join(paths)}, are not found from here; change "
+                f"to the folder where `harness run {source.info.config_file}` was called, or "
+                "write a config with `harness best` and correct its path"
             )
         for sentence in choice.evidence:
             say(sentence)

@@ -457,7 +457,7 @@ class TestPaths:
             ("nowhere/a.csv", "as there is no folder"),
             ("~no-such-user/a.csv", "~no-such-user/a.csv: no such file, as there is no folder"),
             ("folder.csv", r"folder\.csv: a folder; give a file in it"),
-            ("ml-100", "no data set is called 'ml-100'; did you mean 'ml-100k'"),
+            ("ml-100", "no data set is called 'ml-100', and no file in .*; did you mean 'ml-100k'"),
             (5, "dataset: 5 is not ratings; give the name of a data set, a path, the dataset part"),
         ],
     )

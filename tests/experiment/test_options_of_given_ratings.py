@@ -48,6 +48,7 @@ REFUSED = {
     "format": "csv",
     "separator": ";",
     "header": True,
+    "sha256": "0" * 64,
     "skip": 1,
     "comment": "#",
     "encoding": "latin-1",

@@ -119,12 +119,15 @@ def _read(path: Path, options: ReadOptions, where: str, progress: Progress | Non
     from harness.datasets.conversion import Table
     from harness.datasets.readers.base import names_of, to_table
     from harness.datasets.readers.delimited import Delimited
+    from harness.datasets.readers.unread import not_read
     from harness.files import report_os_error
 
     kind = options.kind or kind_of(path)
     if kind is None:
         with report_os_error(where, "cannot be read", "check the path", DataError):
             kind = kind_of_content(path)
+            if kind is None and (fault := not_read(path)):
+                raise DataError(f"{where}: {fault}")
     reader = Delimited() if kind is None else reader_named(kind)
     try:
         columns: Any = reader.read(path, replace(options, where=where, progress=progress))
