@@ -5,6 +5,7 @@
     HarnessError                  caught once, by the command line: one line, exit code 2
     ├── ConfigError               a config file; carries every fault of the file at once
     ├── DataError                 ratings that cannot be used
+    │   ├── ColumnsError          columns that cannot be told apart, or are not there
     │   └── DownloadError         a data set that could not be fetched
     ├── SplitError                a split that leaves a part empty
     ├── AlgorithmError            an algorithm that does not exist or cannot be built

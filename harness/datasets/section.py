@@ -306,8 +306,8 @@ class DatasetSection(_File):
         return {"path" if is_path else "name": value}
 
     @field_validator(
-        "sha256", "format", "columns", "separator", "header", "skip", "comment", "encoding", "decimal",
-        "thousands", "time_format", "id_spellings",
+        "sha256", "format", "columns", "separator", "header", "skip", "comment", "encoding",
+        "decimal", "thousands", "time_format", "id_spellings",
     )  # fmt: skip
     @classmethod
     def _describes_a_file(cls, value: object, info: ValidationInfo) -> object:
