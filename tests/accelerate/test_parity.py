@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+LATER = [pytest.param(seed, marks=pytest.mark.long) for seed in range(11, 33)]
 
-@pytest.mark.parametrize("seed", range(33))
+
+@pytest.mark.parametrize("seed", [*range(11), *LATER])
 def test_random_cases_are_equal_to_the_last_bit(seed, check_case):
     check_case(seed)
 

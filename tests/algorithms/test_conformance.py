@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from harness.algorithms import conformance
 
 MODULE = """
@@ -132,6 +134,7 @@ PROBLEMS = {
 }
 
 
+@pytest.mark.long
 def test_each_breach_is_a_sentence(tmp_path, monkeypatch):
     (tmp_path / "breaches.py").write_text(MODULE)
     monkeypatch.syspath_prepend(tmp_path)
@@ -143,6 +146,7 @@ def test_each_breach_is_a_sentence(tmp_path, monkeypatch):
             assert re.search(pattern, sentence), (name, sentence)
 
 
+@pytest.mark.long
 def test_the_algorithms_of_the_package_conform():
     names = ["SVD", "KNNBaseline", "NormalPredictor", "Random", "EASE", "ItemMean"]
     assert conformance.check_algorithms(names) == {name: [] for name in names}

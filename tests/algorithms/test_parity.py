@@ -12,7 +12,7 @@ from harness.algorithms import models, surprise
 from harness.algorithms.compiled.matrix import LazyMatrix
 from harness.kernels import CACHED
 
-PARITY = settings(max_examples=max(60, settings().max_examples))  # or as many as a search draws
+PARITY = settings(max_examples=max(30, settings().max_examples))  # or as many as a search draws
 pytestmark = pytest.mark.filterwarnings(
     "ignore:invalid value encountered:RuntimeWarning", "ignore:divide by zero:RuntimeWarning"
 )

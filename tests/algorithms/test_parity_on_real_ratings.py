@@ -59,10 +59,13 @@ def parts(request):
     return given if request.param == "half_stars" else halves(given, fewest=1)
 
 
+SLOW = ("KNNBaseline ", "SVDpp", "NMF biased", "SlopeOne")
+
+
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=[pytest.mark.long] if name.startswith("KNNBaseline ") else [])
+        pytest.param(name, marks=[pytest.mark.long] if name.startswith(SLOW) else [])
         for name in MODELS
     ],
 )

@@ -28,6 +28,7 @@ def call(call, made, tmp_path):
     return call
 
 
+@pytest.mark.long
 def test_report_writes_the_page_into_the_folder_of_the_run_and_the_list_beside_it(call):
     code, out, err = call("report", "one")
     assert (code, err) == (0, "")
@@ -36,7 +37,8 @@ def test_report_writes_the_page_into_the_folder_of_the_run_and_the_list_beside_i
     assert 'href="one/report.html"' in (RUNS / "index.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("command", [pytest.param("report", marks=pytest.mark.long), "compare"])
+@pytest.mark.long
+@pytest.mark.parametrize("command", ["report", "compare"])
 def test_several_runs_are_one_page(call, tmp_path, command):
     out = call.done(command, "one", "two")
     assert ("KNNBasic" in out) == (command == "compare")
@@ -294,6 +296,7 @@ def test_only_one_place_prints():
             assert "click.echo" not in path.read_text(), path
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("command", "name"),
     [

@@ -192,8 +192,8 @@ def program(folder, *arguments, before=(), **options):
     [
         (["table", "odd"], 0),
         (["--help"], 0),
-        (["run", "printing.json"], 0),
-        (["run", "printing.json", "--workers", "2"], 0),
+        pytest.param(["run", "printing.json"], 0, marks=pytest.mark.long),
+        pytest.param(["run", "printing.json", "--workers", "2"], 0, marks=pytest.mark.long),
         (["run", "failing.json"], 1),
     ],
 )
@@ -211,6 +211,7 @@ def test_a_reader_that_left_ends_nothing_and_changes_no_exit_code(folder, argume
         assert ("BrokenPipe" in table, "ValueError" in table) == (False, code == 1)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform == "win32", reason="closes descriptors with a shell")
 @pytest.mark.parametrize(
     ("closed", "arguments", "code"),
@@ -234,6 +235,7 @@ def test_descriptors_that_the_caller_closed_are_no_traceback(folder, closed, arg
         assert "✗" not in out
 
 
+@pytest.mark.long
 def test_an_encoding_of_the_program_reaches_worker_processes(folder):
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with pytest.MonkeyPatch.context() as patch:

@@ -244,6 +244,7 @@ def test_a_check_counts_no_more_trials_than_there_are_settings(tuning, most):
     assert shown[0][2] == most
 
 
+@pytest.mark.long
 def test_a_search_that_seconds_alone_end_shows_no_total(capsys):
     config = CONFIG | {"tuning": {"seconds": 0.5, "metric": "ndcg@5"}}
     done = harness.run(config, results=None, watch=Lines())

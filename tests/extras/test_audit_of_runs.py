@@ -85,7 +85,14 @@ def test_every_split_kind_has_a_clean_run():
     assert kinds - {"own-training", "movielens-folds"} == {*SPLITS}
 
 
-@pytest.mark.parametrize("kind", SPLITS)
+OFTEN = ("holdout", "kfold", "leave-n-out", "global-time")
+"""The kinds that most people use; the others are tried with the long tests."""
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(kind, marks=[] if kind in OFTEN else pytest.mark.long) for kind in SPLITS],
+)
 def test_no_false_alarm_on_a_clean_run_of_any_split_candidates_and_policy(data, kind):
     found = audit(run(data, split={"kind": kind, **SPLITS[kind]}, candidates=CANDIDATES))
     assert [each.what for each in found.findings if each.level == "fault"] == []

@@ -336,6 +336,7 @@ def hostile(write, made):
     return write(info, users=data)
 
 
+@pytest.mark.long
 def test_no_command_prints_what_steers_a_terminal(hostile, bench):
     said = ""
     for words, code, printed in call_all(bench):

@@ -54,6 +54,7 @@ def ends_in_order(bench, cell):
     return kinds[0] == "CellStarted" and "CellFinished" in kinds
 
 
+@pytest.mark.long
 def test_every_death_is_a_row_that_says_why_and_the_others_end_well(bench, small):
     rows = ["BaselineOnly", *misfits(DEATHS), "ItemMean", "Random"]
     config = small | {"algorithms": rows, "execution": {"workers": 2}}
@@ -107,6 +108,7 @@ def test_at_the_time_limit_a_fit_is_stopped_whatever_it_does(bench, small, name)
     assert not workers_left()
 
 
+@pytest.mark.long
 def test_a_script_needs_no_main_guard(bench):
     (bench.folder / "script.py").write_text(
         "import harness\nprint(harness.run('small.yaml', workers=2, results=None).failed)\n"
@@ -164,9 +166,9 @@ def first_dies(bench, monkeypatch):
     "program",
     [
         KILL,
-        START.replace("try:", KILL + "try:"),
-        START.replace(IMPORT, KILL + IMPORT),
-        START.replace(IMPORT, IMPORT + KILL),
+        pytest.param(START.replace("try:", KILL + "try:"), marks=pytest.mark.long),
+        pytest.param(START.replace(IMPORT, KILL + IMPORT), marks=pytest.mark.long),
+        pytest.param(START.replace(IMPORT, IMPORT + KILL), marks=pytest.mark.long),
     ],
     ids=["at once", "before it reads", "before it imports", "before it has the plan"],
 )

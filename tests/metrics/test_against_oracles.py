@@ -69,6 +69,9 @@ def oracles():
     yield "rbp(p=0.6, threshold=2)", rbp
 
 
+# A few cases in every run of the tests, a tenth of a search's in a random one.
+N_CASES = max(20, settings().max_examples // 10)
+
 WHOLE = {
     "auc(threshold=2)": lambda ranked, pool, k: oracle.auc(ranked, 2),
     "r_precision(threshold=2)": lambda ranked, pool, k: oracle.r_precision(ranked, pool, 2),
@@ -77,7 +80,7 @@ ORACLES = dict(oracles()) | WHOLE
 
 
 @pytest.mark.parametrize("label", ORACLES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=N_CASES, deadline=None)
 @given(case=cases())
 def test_average_ties_are_the_mean_over_all_orders(label, case):
     estimates, grades, pool = graded(case)
@@ -110,7 +113,7 @@ IN_ORDER["ndcg(gain=linear, ideal=retrieved)"] = partial(
 # For the best and the worst order, test_every_order tries all orders.
 @pytest.mark.parametrize("label", IN_ORDER)
 @pytest.mark.parametrize(("rule", "sign"), [("first", 1), ("last", -1)])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=N_CASES, deadline=None)
 @given(case=cases(most=12))
 def test_ties_in_input_order_and_reversed_follow_the_formula(label, rule, sign, case):
     estimates, grades, pool = graded(case)

@@ -186,7 +186,7 @@ OF_USERS = [
 
 
 @pytest.mark.parametrize("name", SHOWN + OF_USERS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=max(40, settings().max_examples // 10), deadline=None)
 @given(case=cases())
 def test_what_is_shown_follows_its_formula(name, case):
     rankings, exposure = arrays_of(*case)

@@ -85,6 +85,7 @@ def test_what_is_wrong_is_said(module, name, said):
     assert said in problem
 
 
+@pytest.mark.long
 def test_other_numbers_in_another_process_and_an_end_of_the_process_are_found(module):
     names = [f"{module}:process", f"{module}:leaving", "ndcg"]
     problems = check_metrics(names)

@@ -45,7 +45,7 @@ def by_formula(name, estimates, ratings):
 
 
 @pytest.mark.parametrize("name", ["rmse", "mae", "mse", "r2", "explained_variance"])
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=max(50, settings().max_examples // 10), deadline=None)
 @given(columns=rows())
 def test_errors_follow_their_formula_per_user_and_over_everything(name, columns):
     scores, users = scored(name, columns)
@@ -57,7 +57,7 @@ def test_errors_follow_their_formula_per_user_and_over_everything(name, columns)
     assert scores.n_undefined == np.isnan(scores.per_user).sum()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=max(50, settings().max_examples // 10), deadline=None)
 @given(columns=rows())
 def test_pooled_values_equal_surprise(columns):
     predictions = [
@@ -90,7 +90,7 @@ def share(concordant, discordant):
     return concordant / (concordant + discordant) if concordant + discordant else math.nan
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=max(50, settings().max_examples // 10), deadline=None)
 @given(columns=rows())
 def test_fcp_counts_each_pair_once_and_ties_as_discordant(columns):
     scores, _ = scored("fcp(pooling=pairs)", columns)

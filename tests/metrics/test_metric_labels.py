@@ -46,7 +46,7 @@ def legal_labels(draw):
     return definition.name + (f"({', '.join(chosen)})" if chosen else "") + cut[definition.cut]
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=max(300, settings().max_examples), deadline=None)
 @given(legal_labels())
 def test_a_legal_label_is_printed_as_it_was_read(label):
     try:

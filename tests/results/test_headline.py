@@ -24,7 +24,15 @@ CONFIG = {
 }
 
 
-@pytest.fixture(scope="module", params=[None, "ndcg@10", "rmse", "novelty@5"])
+@pytest.fixture(
+    scope="module",
+    params=[
+        None,
+        pytest.param("ndcg@10", marks=pytest.mark.long),
+        "rmse",
+        pytest.param("novelty@5", marks=pytest.mark.long),
+    ],
+)
 def run(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs")
     with pytest.MonkeyPatch.context() as patch:

@@ -89,6 +89,7 @@ def test_the_same_run_takes_its_own_place(results):
     assert again.info.description == "again"
 
 
+@pytest.mark.long
 def test_a_cell_that_failed_later_does_not_take_the_place_of_its_numbers(results, monkeypatch):
     monkeypatch.setattr(sys, "path", [*sys.path])
     Path("history_rows.py").write_text(OWN.format("3.0"))
