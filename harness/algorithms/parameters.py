@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from harness.algorithms.several_values import as_search_or_rows
 from harness.errors import suggestion
 from harness.quantities import Range, SearchSpace
 
@@ -111,6 +110,8 @@ def check_params(kind: type, params: Params, *, has_name: bool) -> Iterator[Faul
                     lists[path] = inner
     for path, message in messages.items():
         if path in lists:
+            from harness.algorithms.several_values import as_search_or_rows
+
             yaml = as_search_or_rows(kind.__name__, params, lists)
             message += f"; to try several, write under `algorithms`:\n{yaml}"
         yield path, message

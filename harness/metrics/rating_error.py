@@ -1,7 +1,6 @@
-"""Metrics of estimates against ratings: errors, explained variance, order of pairs.
+"""Metrics of estimates against ratings: errors and explained variance.
 
-Of two users, the first has three items and the second two; the first has two concordant pairs of
-three, the second one of one:
+Of two users, the first has three items and the second two:
 
 >>> pairs = Pairs([0, 3, 5], [1.0, 3.0, 2.0, 1.0, 2.0], [1.0, 2.0, 3.0, 1.0, 5.0])
 >>> for metric in (mse, mae, r2, explained_variance):
@@ -12,8 +11,6 @@ r2 [0.0, -0.125] 0.0179
 explained_variance [0.0, 0.4375] 0.1786
 >>> round(rmse(pairs).mean ** 2, 4)
 2.2
->>> fcp(pairs, pooling="pairs").mean, fcp(pairs).mean   # 3 / 4; 1.5 / (1.5 + 1)
-(0.75, 0.6)
 """
 
 from __future__ import annotations
@@ -25,26 +22,14 @@ import numpy as np
 
 from harness.arguments import MOST_RATING, unit_fault
 from harness.errors import MetricError
-from harness.kernels import each_block, kernel
 from harness.metrics.arrays import Floats, Ints, Pairs
 from harness.metrics.definition import metric
-from harness.metrics.parameters import ANY, Parameter, Params, words
-
-SMALLEST_BLOCK = 512
-MOST_COMPARED = 2048
-"""Up to as many items of a user, comparing all pairs is faster than sorting."""
+from harness.metrics.parameters import Params
 
 UserScores = tuple[Floats, float]
 """Scores per user and the value over all pairs."""
 
-POOLING = Parameter(
-    "pooling",
-    "how users are combined into the table value: mean counts, each over the users who have any, "
-    "as Surprise; or all pairs alike",
-    words("surprise", "pairs"),
-)
 HERLOCKER = "Herlocker et al. 2004, doi:10.1145/963770.963772"
-FAQ = "Surprise's FAQ, precision_recall_at_k: Hug 2020, doi:10.21105/joss.02174"
 DRAPER = "Draper and Smith 1998, doi:10.1002/9781118625590"
 
 
@@ -87,98 +72,6 @@ def explained_variance(pairs: Pairs, params: Params) -> UserScores:
     return _unexplained(pairs, *_variances(pairs, -_errors(pairs)))
 
 
-@_pooled(
-    "c / (c + d), c the mean number of concordant pairs of the users who have any, d that of "
-    "discordant or tied pairs; with pooling=pairs, sums instead of means",
-    "as Surprise computes it, Hug 2020, doi:10.21105/joss.02174; pooling=pairs from Koren and "
-    "Sill 2013, Collaborative filtering on ordinal user feedback, IJCAI",
-    parameters=(POOLING,),
-)
-def fcp(pairs: Pairs, params: Params) -> UserScores:
-    """Fraction of concordant pairs: how often the better rated of two items of a user has the
-    greater estimate.
-
-    Of two items with different ratings, the pair is concordant if the better one has the greater
-    estimate, else discordant; equal estimates are discordant.
-    """
-    concordant, discordant = np.zeros((2, pairs.n_users), dtype=np.int64)
-    columns = (pairs.offsets, pairs.estimates, pairs.ratings)
-    each_block(
-        lambda a, b: _count_order(*columns, a, b, concordant, discordant),
-        pairs.n_users,
-        SMALLEST_BLOCK,
-    )
-    for user in np.flatnonzero(np.diff(pairs.offsets) > MOST_COMPARED):
-        span = slice(*pairs.offsets[user : user + 2])
-        counts = _count_by_sorting(pairs.estimates[span], pairs.ratings[span])
-        concordant[user], discordant[user] = counts
-    both = concordant + discordant
-    in_order, out_of_order = float(concordant.sum()), float(discordant.sum())
-    if params["pooling"] == "surprise":
-        in_order /= max(1, int((concordant > 0).sum()))
-        out_of_order /= max(1, int((discordant > 0).sum()))
-    total = in_order + out_of_order
-    return _ratio(concordant, both), in_order / total if total else math.nan
-
-
-ESTIMATED = Parameter(
-    "threshold",
-    "least rating of a relevant item, and least estimate of a recommended one",
-    limits=ANY,
-    default="3.5",
-)
-PAIR_TIES = Parameter(
-    "ties",
-    "order of equal estimates at the cut: expected value over all orders, or input order",
-    words("average", "first"),
-)
-_estimated = partial(
-    metric, needs="pairs", cut="required", parameters=(ESTIMATED, PAIR_TIES), source=FAQ
-)
-
-
-@_estimated("|first k with estimate >= t and rating >= t| / |first k with estimate >= t|")
-def estimated_precision(pairs: Pairs, params: Params, k: int) -> UserScores:
-    """Share of relevant items among those of the first k estimated at the threshold or more.
-
-    0 where none of the first k is: Surprise's FAQ computes it so. `precision` counts all k.
-    """
-    hits, recommended, _ = _estimated_counts(pairs, params, k)
-    per_user = _ratio(hits, recommended, none=0.0)
-    return per_user, _mean(per_user)
-
-
-@_estimated("|first k with estimate >= t and rating >= t| / |rating >= t|")
-def estimated_recall(pairs: Pairs, params: Params, k: int) -> UserScores:
-    """Share of the relevant items among the first k, estimated at the threshold or more.
-
-    0 where nothing is relevant: Surprise's FAQ computes it so. `recall` counts all of the first k.
-    """
-    hits, _, relevant = _estimated_counts(pairs, params, k)
-    per_user = _ratio(hits, relevant, none=0.0)
-    return per_user, _mean(per_user)
-
-
-def _estimated_counts(pairs: Pairs, params: Params, k: int) -> tuple[Floats, Floats, Floats]:
-    """Count, for each user, the hits, the recommended and the relevant items."""
-    least, starts = float(params["threshold"]), pairs.offsets[:-1]
-    users = np.repeat(np.arange(pairs.n_users), np.diff(pairs.offsets))
-    order = np.lexsort((-pairs.estimates, users))
-    estimates, relevant = pairs.estimates[order], (pairs.ratings >= least)[order]
-    position = np.arange(len(order)) - starts[users]
-    weights = (position < k).astype(float)
-    if params["ties"] == "average":  # a group at the cut counts by the part that is above it
-        new = np.flatnonzero((np.diff(estimates, prepend=np.nan) != 0) | (position == 0))
-        sizes = np.diff(np.append(new, len(order)))
-        weights = np.repeat(np.add.reduceat(weights, new) / sizes, sizes) if len(new) else weights
-    weights *= estimates >= least
-
-    def total(values: Floats) -> Floats:
-        return np.bincount(users, values, minlength=pairs.n_users).astype(np.float64)
-
-    return total(weights * relevant), total(weights), total(relevant.astype(float))
-
-
 def _errors(pairs: Pairs) -> Floats:
     """Return the errors of the estimates, which can be squared and added."""
     if fault := unit_fault(MOST_RATING, pairs.estimates, pairs.ratings):
@@ -186,12 +79,13 @@ def _errors(pairs: Pairs) -> Floats:
     return np.asarray(pairs.estimates - pairs.ratings)
 
 
-def _ratio(part: Floats | Ints, total: Floats | Ints, none: float = math.nan) -> Floats:
+def ratio(part: Floats | Ints, total: Floats | Ints, none: float = math.nan) -> Floats:
     """Divide the values of users; `none` where there is nothing to divide by."""
     return np.asarray(np.divide(part, total, out=np.full(len(part), none), where=total > 0))
 
 
-def _mean(values: Floats) -> float:
+def mean_of(values: Floats) -> float:
+    """Return the mean of all values; nan without any."""
     return float(values.mean()) if len(values) else math.nan
 
 
@@ -200,7 +94,7 @@ def _means(pairs: Pairs, values: Floats) -> UserScores:
     counts = np.diff(pairs.offsets)
     users = np.repeat(np.arange(pairs.n_users), counts)
     sums = np.bincount(users, weights=values, minlength=pairs.n_users)
-    return _ratio(sums, counts), _mean(values)
+    return ratio(sums, counts), mean_of(values)
 
 
 def _variances(pairs: Pairs, values: Floats) -> UserScores:
@@ -212,54 +106,4 @@ def _variances(pairs: Pairs, values: Floats) -> UserScores:
 def _unexplained(pairs: Pairs, errors: Floats, left_pooled: float) -> UserScores:
     """Return 1 - the remaining share of the ratings' variance, nan if they have none."""
     spread, pooled = _variances(pairs, pairs.ratings)
-    return 1.0 - _ratio(errors, spread), 1.0 - left_pooled / pooled if pooled > 0 else math.nan
-
-
-@kernel
-def _count_order(
-    offsets: Ints,
-    estimates: Floats,
-    ratings: Floats,
-    start: int,
-    stop: int,
-    concordant: Ints,
-    discordant: Ints,
-) -> None:
-    """Compare all pairs of a user's items: without a branch, a processor does several at a time."""
-    for user in range(start, stop):
-        a, b = offsets[user], offsets[user + 1]
-        if b - a > MOST_COMPARED:
-            continue
-        estimated, rated = estimates[a:b], ratings[a:b]
-        n_different, n_concordant = 0, 0
-        for i in range(b - a):
-            rating, estimate = rated[i], estimated[i]
-            for j in range(b - a):
-                worse = rated[j] < rating
-                n_different += worse
-                n_concordant += worse & (estimated[j] < estimate)
-        concordant[user] = n_concordant
-        discordant[user] = n_different - n_concordant
-
-
-def _count_by_sorting(estimates: Floats, ratings: Floats) -> tuple[int, int]:
-    """Count the same pairs of a user with many items, in n log(n)**2 steps; NaN is in no order."""
-    defined = ratings[~np.isnan(ratings)]
-    _, sizes = np.unique(defined, return_counts=True)
-    n_different = (len(defined) ** 2 - int((sizes**2).sum())) // 2
-    # Of equal ratings the greater estimate comes first, so that they hold no rising pair.
-    estimates = estimates[np.lexsort((-estimates, ratings))][: len(defined)]
-    n_concordant = _count_rising(estimates[~np.isnan(estimates)])
-    return n_concordant, n_different - n_concordant
-
-
-def _count_rising(values: Floats) -> int:
-    """Count the pairs of which the later value is the greater one."""
-    if len(values) <= MOST_COMPARED:
-        counts = np.zeros((2, 1), dtype=np.int64)
-        edges = np.array([0, len(values)])
-        _count_order(edges, values, np.arange(float(len(values))), 0, 1, *counts)
-        return int(counts[0, 0])
-    first, second = np.split(values, [len(values) // 2])
-    across = int(np.searchsorted(np.sort(first), second).sum())
-    return across + _count_rising(first) + _count_rising(second)
+    return 1.0 - ratio(errors, spread), 1.0 - left_pooled / pooled if pooled > 0 else math.nan
