@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -10,17 +9,14 @@ from harness import metrics
 from harness.analyses.base import BuiltinAnalysis, ScoredCell
 from harness.analyses.rescoring import Rescored
 from harness.config.experiment import headline_of
-from harness.errors import MetricError, ResultsError
-from harness.lazy import pd
+from harness.errors import MetricError
 from harness.metrics import Scores, conventions
 from harness.results.names import RowName, TableName
-from harness.results.record import AGAIN
 from harness.results.statistics import ConventionRow, ConventionScores
-from harness.results.store import CellRecord, CellStore
+from harness.results.store import CellRecord
 
 if TYPE_CHECKING:
     from harness.experiment.plan import Plan
-    from harness.results.runs import Run
 
 USUAL_RANK = 10
 EQUAL = 1e-9
@@ -99,47 +95,3 @@ class Conventions(BuiltinAnalysis):
     def parts(self) -> dict[str, Any]:
         """Return the scores of each table."""
         return {"conventions": self._scores.results()}
-
-
-def under_conventions(
-    run: Run,
-    store: CellStore,
-    *,
-    role: str = "ndcg",
-    k: int = USUAL_RANK,
-    threshold: float | None = None,
-) -> pd.DataFrame:
-    """Score the finished cells of a run by the definition of each library; see `ByConvention`.
-
-    The table has a row for each convention and table of the run, a column for each algorithm, and a
-    ``note`` where there is no value. Where the store has no longer all cells, the values in the run
-    are used, if they are of the same metric at the same rank; else a ResultsError says so.
-    """
-    info = run.info
-    scores = ByConvention(role, k, threshold)
-    finished = [cell for row in info.cells_of_rows.values() for cell in row if not cell.error]
-    if not finished:
-        raise ResultsError(f"{run.name}: no cell finished; {AGAIN}")
-    try:
-        for cell in finished:
-            record = store.get(cell.key)
-            if record is None:
-                raise ResultsError(
-                    f"{run.name}: its cell of {cell.algorithm} is not in the cache; "
-                    "run the config again, which computes what is missing"
-                )
-            scores.add(cell, record)
-        tables = scores.results()
-    except ResultsError:
-        tables = [table for table in info.conventions if (table.metric, table.k) == (role, k)]
-        if not tables or threshold is not None:
-            raise
-    names = {row.row: row.algorithm for row in info.rows}
-    return pd.DataFrame(
-        table.only(TableName)
-        | {"convention": row.convention, "label": row.label}
-        | {names[key]: math.nan if value is None else value for key, value in row.scores.items()}
-        | {"note": row.note}
-        for table in tables
-        for row in table.rows
-    ).drop(columns="table")

@@ -26,7 +26,7 @@ def conventions(run: str, results: Path, role: str, k: int, threshold: float | N
 
     All rows score the same lists and ratings; only the definition differs.
     """
-    from harness.analyses.conventions import under_conventions
+    from harness.analyses.stored_conventions import under_conventions
     from harness.results.display import GROUP
 
     (opened,) = options.opened((run,), results)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import update_wrapper
+from functools import cached_property, update_wrapper
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -172,9 +172,11 @@ class Definition:
 
     def values(self, chosen: Chosen) -> dict[str, Value]:
         """Return every parameter with its value, defaults included."""
-        return {parameter.name: Value(parameter.default) for parameter in self.parameters} | dict(
-            chosen
-        )
+        return self._defaults | dict(chosen)
+
+    @cached_property
+    def _defaults(self) -> dict[str, Value]:
+        return {parameter.name: parameter.standard for parameter in self.parameters}
 
     def choose(self, written: Mapping[str, Value]) -> Chosen:
         """Return the parameters that differ from their defaults, or raise a MetricError."""

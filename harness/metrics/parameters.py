@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -77,6 +78,12 @@ class Value(str):
             value.as_number = None
         return value
 
+    def __float__(self) -> float:
+        """Return the number that was read; ValueError for a word."""
+        if self.as_number is None:
+            raise ValueError(f"{str(self)!r} is no number")
+        return self.as_number
+
     def __reduce__(self) -> tuple[type[Value], tuple[str]]:
         return Value, (str(self),)
 
@@ -124,7 +131,12 @@ class Parameter:
     default: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "default", Value(self.default or next(iter(self.words), "")))
+        object.__setattr__(self, "default", self.default or next(iter(self.words), ""))
+
+    @cached_property
+    def standard(self) -> Value:
+        """The default, read once."""
+        return Value(self.default)
 
     @property
     def choices(self) -> str:

@@ -137,7 +137,8 @@ def _experiment(config: dict[str, Any]) -> Experiment:
 def _explicit(config: dict[str, Any]) -> dict[str, Any]:
     """Return a config with every key; the name of data from a session stands for itself."""
     explicit = _experiment(config).model_dump(mode="json")
-    _experiment(explicit)  # a default is checked where it is written out
+    if explicit != config:
+        _experiment(explicit)  # a default is checked where it is written out
     return explicit | ({"dataset": config["dataset"]} if _is_from_python(config) else {})
 
 

@@ -164,3 +164,20 @@ def test_reading_a_label_compiles_nothing():
         "sys.exit(any(name in sys.modules for name in ('numba', 'pandas', 'scipy', 'surprise')))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("label", ["ndcg(gain=linear, offset=1)@1,2", "rbp(p=0.5)@2", "rmse"])
+def test_values_of_a_label_are_read_once(label, monkeypatch):
+    wanted = metrics.parse_many(label)
+    lists = metrics.Rankings([0, 2], [1.0, 3.0], [1, 2], [1, 2], [1, 2], [2])
+    pairs = metrics.Pairs([0, 2], [1.0, 2.0], [1.0, 3.0])
+    first = metrics.score(wanted, lists, pairs)
+    monkeypatch.setattr(metrics.Value, "__new__", lambda *_: pytest.fail("read again"))
+    again = metrics.score(wanted, lists, pairs)
+    assert [scores.mean for scores in again.values()] == [s.mean for s in first.values()]
+
+
+def test_a_value_is_the_number_that_it_was_read_as():
+    assert float(metrics.Value("0.25")) == 0.25
+    with pytest.raises(ValueError, match="'positive' is no number"):
+        float(metrics.Value("positive"))

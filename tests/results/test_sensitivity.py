@@ -7,7 +7,7 @@ import pytest
 
 import harness
 from harness import metrics
-from harness.analyses.conventions import under_conventions
+from harness.analyses.stored_conventions import under_conventions
 from harness.analyses.ties import Ties
 from harness.errors import MetricError, ResultsError
 from harness.experiment.plan import Plan
