@@ -132,7 +132,9 @@ def test_options_of_text_are_refused_for_formats_that_have_none(site, bars, key)
 
 def test_an_unknown_format_is_refused_with_those_there_are(site):
     package(site, READER.replace("{result}", "columns"))
-    with pytest.raises(DataError, match=r"format: found 'bar'; did you mean 'bars' of bar-files 2.1\?"):
+    with pytest.raises(
+        DataError, match=r"format: found 'bar'; did you mean 'bars' of bar-files 2.1\?"
+    ):
         harness.load({"path": "a.csv", "format": "bar"})
 
 
