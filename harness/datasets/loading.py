@@ -191,6 +191,8 @@ def _load_file(section: DatasetSection, base: Path | None, progress: Progress | 
         section.id_spellings,
         section.skip,
         section.comment,
+        table=section.table,
+        query=section.query,
     )
     with found(section.paths, base, section.sha256) as places:
         tables = [read_file(place.path, options, place.where, progress) for place in places]

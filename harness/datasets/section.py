@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -22,6 +21,7 @@ from pydantic_core import CoreSchema, core_schema
 
 from harness import plugins
 from harness.datasets.catalogue import ALIASES, CATALOGUE, DataSet, DuplicatePolicy
+from harness.datasets.readers.encodings import checked_encoding
 from harness.datasets.synthetic_section import Scale, SyntheticSection
 from harness.errors import nearest
 from harness.sections import Section
@@ -79,20 +79,6 @@ class _PluginName:
 DatasetName = Annotated[str, _PluginName("datasets", dataset_names)]
 FormatName = Annotated[str, _PluginName("readers", lambda: plugins.names("readers"))]
 Column = str | Annotated[int, Field(ge=1)]
-
-
-def checked_encoding(name: str) -> str:
-    """Return the name of an encoding that Python knows, or raise `ValueError`."""
-    try:
-        is_text = codecs.lookup(name)._is_text_encoding
-    except (LookupError, ValueError):
-        is_text = False
-    if not is_text:
-        raise ValueError(
-            f"{name!r} is no encoding; use one such as utf-8, utf-16, latin-1, cp1252, cp1251, "
-            "gbk, big5, shift_jis or euc_kr"
-        )
-    return name
 
 
 Encoding = Annotated[str, Field(max_length=40), AfterValidator(checked_encoding)]
@@ -223,6 +209,12 @@ class DatasetSection(_File):
     columns: ColumnsSection | None = None
     """Columns by role."""
 
+    table: str | None = Field(default=None, min_length=1)
+    """The table of a database; by default the only one that can hold ratings."""
+
+    query: str | None = Field(default=None, min_length=1)
+    """A query that selects the ratings in a database, in place of `table`; it may only read."""
+
     separator: str | None = Field(default=None, min_length=1, max_length=10)
     """The text between two fields, or `whitespace` for any run of blanks; by default detected
     in the first line."""
@@ -307,7 +299,7 @@ class DatasetSection(_File):
 
     @field_validator(
         "sha256", "format", "columns", "separator", "header", "skip", "comment", "encoding",
-        "decimal", "thousands", "time_format", "id_spellings",
+        "decimal", "thousands", "time_format", "id_spellings", "table", "query",
     )  # fmt: skip
     @classmethod
     def _describes_a_file(cls, value: object, info: ValidationInfo) -> object:
@@ -325,6 +317,10 @@ class DatasetSection(_File):
         texts = ("separator", "header", "skip", "comment", "encoding", "decimal", "thousands")
         if kind is not None and not is_text(kind) and info.field_name in texts:
             raise ValueError(f"a {label_of(kind)} file has none; leave this out")
+        if info.field_name in ("table", "query") and kind not in (None, "sqlite", "duckdb"):
+            raise ValueError(f"a {label_of(kind)} file has no tables; leave this out")
+        if info.field_name == "query" and info.data.get("table") is not None:
+            raise ValueError("a query names its tables; leave out table or query")
         if info.field_name == "separator" and any(mark in str(value) for mark in '"\r\n'):
             raise ValueError(f"{value!r} cannot separate fields; use one such as ',' or '::'")
         return value

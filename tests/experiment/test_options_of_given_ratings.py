@@ -49,6 +49,8 @@ REFUSED = {
     "separator": ";",
     "header": True,
     "sha256": "0" * 64,
+    "table": "ratings",
+    "query": "SELECT 1",
     "skip": 1,
     "comment": "#",
     "encoding": "latin-1",

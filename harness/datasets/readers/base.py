@@ -30,6 +30,8 @@ class ReadOptions:
     separator, header, skip, comment, encoding, decimal, thousands, form, layout
         Of texts. `form` names the fields that a line must have, where they are fixed; a `layout`
         takes the place of all but `encoding`, `decimal` and `roles`.
+    table, query : str or None
+        Of databases.
     time_format, id_spellings : str
         As in `harness.datasets.value_format.ValueFormat`.
     columns : dict
@@ -56,6 +58,8 @@ class ReadOptions:
     roles: Roles = RATINGS
     form: str = ""
     layout: Layout | None = None
+    table: str | None = None
+    query: str | None = None
     where: str = ""
     progress: Progress | None = None
 

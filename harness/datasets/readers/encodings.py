@@ -13,6 +13,20 @@ LEAST_SIGNS = 20
 """Fewer characters of two bytes show no language."""
 
 
+def checked_encoding(name: str) -> str:
+    """Return the name of an encoding that Python knows, or raise `ValueError`."""
+    try:
+        is_text = codecs.lookup(name)._is_text_encoding
+    except (LookupError, ValueError):
+        is_text = False
+    if not is_text:
+        raise ValueError(
+            f"{name!r} is no encoding; use one such as utf-8, utf-16, latin-1, cp1252, cp1251, "
+            "gbk, big5, shift_jis or euc_kr"
+        )
+    return name
+
+
 def unmarked_encoding(start: bytes) -> str | None:
     """Return which UTF-16 a text without byte order mark is, by its first four bytes.
 

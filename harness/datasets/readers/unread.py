@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 READ = (
-    "text (CSV, TSV, ::), JSON lines, Parquet, Feather and ORC, also packed with "
+    "text (CSV, TSV, ::), JSON lines, Parquet, Feather, ORC, SQLite and DuckDB, also packed with "
     "gzip, bzip2, xz, Zstandard or zip"
 )
 """What is read."""

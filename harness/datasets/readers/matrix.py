@@ -1,0 +1,99 @@
+"""The reader of matrices: a row for each user, a column for each item, a field for each rating."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from harness.datasets.columns import is_number
+from harness.datasets.readers.base import NO_ROWS, Reader, ReadOptions
+from harness.datasets.readers.layout import separator_of
+from harness.errors import DataError, reason_of
+from harness.files import report_os_error
+from harness.lazy import pd
+from harness.notes import Note
+
+if TYPE_CHECKING:
+    from harness.datasets.conversion import Table
+
+JESTER = "99"
+"""What Jester writes for "not rated"."""
+
+
+class Matrix(Reader):
+    """Ratings of users in rows and items in columns, as ``DataFrame.pivot().to_csv()`` writes them.
+
+    The first line may name the items; an empty field is no rating. The first column is the users',
+    unless it counts the ratings of the row, as Jester's does: then users are numbered from 1.
+    """
+
+    endings: ClassVar[tuple[str, ...]] = ()
+    is_text = True
+    label = "matrix"
+
+    def names(self, path: Path, where: str) -> list[str]:
+        """Return the names of the columns that a matrix becomes."""
+        return ["user", "item", "rating"]
+
+    def read(self, path: Path, options: ReadOptions) -> Table:
+        """Read all ratings; every fault has its line."""
+        from harness.datasets.conversion import convert
+
+        where = options.where
+        cells = _cells(path, options)
+        header = options.header
+        if header is None:
+            header = not all(is_number(cell.replace(",", ".")) or not cell for cell in cells[0])
+        names, body = (cells[0, 1:], cells[1:]) if header else (None, cells)
+        if not len(body) or body.shape[1] < 2:
+            raise DataError(f"{where}: {NO_ROWS}")
+        n_rated = np.count_nonzero((body[:, 1:] != "") & (body[:, 1:] != JESTER), axis=1)
+        counts = not header and body[:, 0].tolist() == n_rated.astype(str).tolist()
+        users = np.arange(1, len(body) + 1).astype(str) if counts else body[:, 0]
+        if names is None:
+            names = np.arange(1, body.shape[1]).astype(str)
+        rated = body[:, 1:] != ""
+        rows, columns = np.nonzero(rated)
+        n_items = body.shape[1] - 1
+        kind = "the first column counts the ratings" if counts else "users in the first column"
+        note = Note("matrix-read", {"n_users": len(body), "n_items": n_items, "users": kind})
+        return convert(
+            {
+                "user": users[rows].astype(object),
+                "item": np.asarray(names, object)[columns],
+                "rating": body[:, 1:][rated].astype(object),
+            },
+            options.roles.kinds,
+            where,
+            lambda row: where if row < 0 else f"{where}:{rows[row] + 1 + header + options.skip}",
+            values=options.values,
+            notes=[note],
+        )
+
+
+def _cells(path: Path, options: ReadOptions) -> np.ndarray:
+    """Return all fields as text, of shape (lines, fields); empty lines stay."""
+    where = options.where
+    with report_os_error(where, "cannot be read", "check the path", DataError):
+        try:
+            encoding = options.encoding or "utf-8-sig"
+            with path.open(encoding=encoding) as file:
+                first = next((line for line in file if line.strip()), "").rstrip("\r\n")
+            separator = options.separator or separator_of(first, options)
+            frame = pd.read_csv(
+                path,
+                sep=r"\s+" if separator == "whitespace" else separator,
+                header=None,
+                dtype=str,
+                keep_default_na=False,
+                skiprows=options.skip,
+                skip_blank_lines=False,
+                encoding=encoding,
+                engine="c" if len(separator) == 1 or separator == "whitespace" else "python",
+            )
+        except (ValueError, pd.errors.ParserError) as error:
+            raise DataError(f"{where}: not a matrix ({reason_of(error)}); check the file") from None
+    cells = frame.fillna("").to_numpy(dtype=str)
+    return np.char.strip(cells)

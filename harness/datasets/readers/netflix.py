@@ -1,0 +1,97 @@
+"""The reader of the Netflix Prize's files: an item's id and a colon, then its ratings a line."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from harness.datasets.readers.base import NO_ROWS, Reader, ReadOptions
+from harness.errors import DataError, counted
+from harness.files import report_os_error
+
+if TYPE_CHECKING:
+    from harness.datasets.conversion import Table
+
+_BEGINNING = re.compile(rb"^(\xef\xbb\xbf)?[^\s:,]+:\r?\n[^\s:,]+,[^\s:,]+(,[^\n]*)?\r?\n")
+CHUNK = 1 << 18
+"""Lines that are held as Python objects at once."""
+
+
+class Netflix(Reader):
+    """Lines of an item as ``12:``, and lines of user, rating and date below each."""
+
+    endings: ClassVar[tuple[str, ...]] = ()
+    label = "Netflix Prize"
+
+    def recognises(self, head: bytes) -> bool:
+        """Return whether a file begins with an item, a colon and a line of its ratings."""
+        return _BEGINNING.match(head) is not None
+
+    def names(self, path: Path, where: str) -> list[str]:
+        """Return the names of the columns, which the files do not have."""
+        return ["user", "item", "rating", "timestamp"]
+
+    def read(self, path: Path, options: ReadOptions) -> Table:
+        """Read all ratings; every fault has its line."""
+        import numpy as np
+        import pyarrow as pa
+
+        from harness.datasets.conversion import Flaw, convert
+
+        where, kinds = options.where, options.roles.kinds
+        roles = ("user", "rating", "timestamp")
+        values: dict[str, list[str | None]] = {role: [] for role in (*roles, "item")}
+        chunks: dict[str, list[pa.Array]] = {role: [] for role in values}
+        lines, faults = array("q"), dict[int, str]()
+
+        def flush() -> None:
+            for role, texts in values.items():
+                is_id = kinds[role] == "id"
+                kind = pa.dictionary(pa.int32(), pa.string()) if is_id else pa.string()
+                chunks[role].append(pa.array(texts, kind))
+                texts.clear()
+
+        item: str | None = None
+        n_fields = 0
+        with (
+            report_os_error(where, "cannot be read", "check the path", DataError),
+            path.open(encoding=options.encoding or "utf-8-sig", errors="replace") as file,
+        ):
+            for number, line in enumerate(file, 1):
+                text = line.strip()
+                if not text:
+                    continue
+                if text.endswith(":"):
+                    item = text[:-1].strip()
+                    continue
+                fields = text.split(",")
+                n_fields = n_fields or len(fields)
+                if item is None or len(fields) != n_fields or n_fields not in (2, 3):
+                    expected = "user,rating,date" if n_fields == 3 else "user,rating"
+                    found = (
+                        "no item above, as 12:" if item is None else counted(len(fields), "field")
+                    )
+                    faults[len(lines)] = f"{found}, where {expected} is expected"
+                    fields = [None, None, None]  # type: ignore[list-item]
+                for role, value in zip(roles, fields, strict=False):
+                    values[role].append(value)
+                values["item"].append(item)
+                lines.append(number)
+                if len(lines) % CHUNK == 0:
+                    flush()
+        flush()
+        if not lines:
+            raise DataError(f"{where}: {NO_ROWS}")
+        read = [role for role in kinds if role in chunks and (role != "timestamp" or n_fields == 3)]
+        read = [role for role in read if options.columns.get(role, role) is not None]
+        flaw = Flaw("unreadable", np.array(sorted(faults), np.int64), faults.__getitem__)
+        return convert(
+            {role: pa.chunked_array(chunks[role]) for role in read},
+            kinds,
+            where,
+            lambda row: where if row < 0 else f"{where}:{lines[row]}",
+            values=options.values,
+            flaws=[flaw] if faults else [],
+        )
