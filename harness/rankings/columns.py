@@ -25,10 +25,16 @@ def as_floats(name: str, values: ArrayLike) -> Floats:
 def id_column(name: str, values: ArrayLike) -> Ids:
     """Return ids of any kind as a column; tuples are ids, not rows of an array."""
     unmasked(name, values, MetricError)
-    if isinstance(values, list | tuple) and any(isinstance(value, tuple) for value in values):
+    is_list = isinstance(values, list | tuple)
+    if is_list and any(isinstance(value, tuple) for value in values):
         return as_ids(values)
     with suppress(ValueError):  # of lists of different lengths, which are no ids
-        return np.asarray(values)
+        column = np.asarray(values)
+        if is_list and column.dtype.kind in "fU":
+            kind = float | np.floating if column.dtype.kind == "f" else str
+            if not all(issubclass(other, kind) for other in {*map(type, values)}):
+                return as_ids(values)  # an array made floats, which round, or text of them
+        return column
     raise MetricError(f"{name}: an id is a list; give numbers, text or tuples")
 
 

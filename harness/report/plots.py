@@ -188,7 +188,7 @@ class _Distribution(Plot):
         return self._frame(found.itertuples(), *columns)
 
     def _draw(self, axes: Axes) -> None:
-        data, y, colours = self.data, self.data.index, self._colours()
+        data, y, colours = self.data, self.data.index.to_numpy(), self._colours()
         axes.hlines(y, data["q05"], data["q95"], colours, lw=1)
         width = data["q75"] - data["q25"]
         axes.barh(y, width, left=data["q25"], height=0.46, color=colours, lw=0)
@@ -229,7 +229,7 @@ class _Differences(Plot):
         return self._frame(rows, *columns).astype({"low": float, "high": float})
 
     def _draw(self, axes: Axes) -> None:
-        data, y, colours = self.data, self.data.index, self._colours()
+        data, y, colours = self.data, self.data.index.to_numpy(), self._colours()
         axes.axvline(0, color=FAINT, lw=0.8, zorder=1)
         axes.hlines(y, data["low"], data["high"], colours, lw=1.6, zorder=2)
         columns = data["difference"], y, data["significant"], colours

@@ -516,3 +516,18 @@ def test_a_new_config_needs_a_name(call, tmp_path):
     assert code == 2
     assert "the name is empty; give one, as my.yaml" in err
     assert not [*tmp_path.glob("*.json")]
+
+
+@pytest.mark.long
+def test_every_command_works_without_docstrings_and_assertions(tmp_path, monkeypatch):
+    (tmp_path / "small.yaml").write_text(CONFIG)
+    monkeypatch.chdir(tmp_path)
+    environment = {**os.environ, "PYTHONOPTIMIZE": "2"}
+    for line in (
+        "--help", "run --help", "list metrics", "list algorithms", "list plugins", "schema",
+        "check small.yaml", "run small.yaml -q", "table small", "notes small", "best small",
+        "methods small", "conventions small", "report small", "plot small --kind distribution",
+        "plot small --kind differences", "describe bundled", "completion bash",
+    ):  # fmt: skip
+        done = program(*line.split(), env=environment)
+        assert done.returncode == 0, f"{line}: {done.stderr}"

@@ -287,6 +287,15 @@ def test_what_is_no_real_number_is_refused_as_estimate_and_as_rating(values):
         Pairs([0, 2], values, [4.0, 5.0])
 
 
+@pytest.mark.parametrize(
+    "ids",
+    [[2**63 + 1, 2**63 + 2, 5], [2**53, 2**53 + 1, 2**64], [10**30, 10**30 + 1], [1, "1"], ["1", 1]],
+)
+def test_ids_in_a_list_are_not_merged_by_an_array_of_them(ids):
+    lists = rankings.from_pairs(ids, np.ones(len(ids)), np.arange(1.0, len(ids) + 1))
+    assert {*lists.users.tolist()} == {*ids}
+
+
 @pytest.mark.parametrize("kind", [np.int8, np.int64, np.uint8, np.uint32, np.uint64])
 def test_ids_of_every_width_keep_their_values(kind):
     limits = np.iinfo(kind)
