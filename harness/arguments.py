@@ -144,7 +144,7 @@ def _check_text(where: str, value: object, hint: Any, error: type[HarnessError])
     choices = _choices(hint)
     if isinstance(value, str | Path) and Path in choices:
         check_path(where, value, error)
-    elif isinstance(value, str) and str in choices and not _is_unicode(value):
+    elif isinstance(value, str) and str in choices and not is_unicode(value):
         raise error(f"{where} is {_quoted(value)}, which is no Unicode; give other text")
     elif isinstance(value, list | tuple):
         insides = [get_args(choice)[0] for choice in choices if get_origin(choice) is Sequence]
@@ -163,7 +163,7 @@ def check_path(where: str, path: str | Path, error: type[HarnessError]) -> None:
         raise error(f"{where}: {_quoted(path)} is no path ({found}); give another") from None
 
 
-def _is_unicode(text: str) -> bool:
+def is_unicode(text: str) -> bool:
     """Return whether a text can be written: one from bytes of another encoding may have no form."""
     try:
         text.encode()

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from harness import plugins
-from harness.arguments import check_path
+from harness.arguments import check_path, is_unicode
 from harness.config.document import Document, parse, refusal
 from harness.errors import HarnessError, nearest, reason_of, suggestion
 from harness.files import are_there, as_list, read_regular
@@ -70,6 +70,8 @@ def read(path: Path) -> Document:
         raise refusal(source, f"{reason_of(error)}; {_hint(path)}") from None
     if recorded:
         return _recorded(raw, path)
+    if not is_unicode(path.name if path.is_absolute() else source):  # the record of a run has it
+        raise refusal(source, "its name is not UTF-8 text; rename it")
     refuse_ratings(path)
     if len(raw) > MAX_BYTES:
         raise refusal(source, f"larger than {MAX_BYTES:,} bytes; a config is short")

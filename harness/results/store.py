@@ -13,7 +13,7 @@ import json
 import re
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cache
@@ -238,14 +238,24 @@ class CellStore:
         """Return where the cell of a key is, or would be."""
         return self.folder / key[:2] / f"{key}.cell"
 
-    def lock(self, key: str, patience: float = -1.0) -> AbstractContextManager[None]:
-        """Return a lock on a cell, so that one process at a time computes it.
+    @contextmanager
+    def lock(self, key: str, patience: float = -1.0) -> Iterator[None]:
+        """Hold a lock on a cell, so that one process at a time computes it.
 
         There are at most 4,096 lock files, shared by keys with the same beginning: two cells of one
         lock are computed one after the other, which is rare and harmless. Entering raises a
-        TimeoutError after `patience` seconds, an OSError if the file cannot be made.
+        TimeoutError after `patience` seconds, a ResultsError if the file cannot be made.
         """
-        return hold(self.folder / "locks" / f"{key[:3]}.lock", patience)
+        path = self.folder / "locks" / f"{key[:3]}.lock"
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(hold(path, patience))
+            except TimeoutError:
+                raise
+            except OSError as error:
+                advice = "remove what is in its place, or set HARNESS_CACHE to another folder"
+                raise ResultsError(f"{path}: no lock ({reason_of(error)}); {advice}") from None
+            yield
 
     def get(self, key: str) -> CellRecord | None:
         """Return a finished cell, None where there is none; a ResultsError names a broken file."""
@@ -278,10 +288,12 @@ class CellStore:
                 probe.write(b"room for a cell")
 
     def discard(self, key: str) -> None:
-        """Remove a cell, if it is there."""
+        """Remove a cell, if it is there, or an empty folder in its place."""
         path = self.path(key)
-        with report_os_error(path, "cannot be removed", "fix its permissions"):
-            path.unlink(missing_ok=True)
+        is_folder = path.is_dir() and not path.is_symlink()
+        advice = "move it elsewhere" if is_folder else "fix its permissions"
+        with report_os_error(path, "cannot be removed", advice):
+            path.rmdir() if is_folder else path.unlink(missing_ok=True)
 
     def entries(self) -> Iterator[Entry]:
         """Yield every file of the store, by key."""

@@ -1,5 +1,8 @@
 """A config becomes an experiment, or every fault of it is named at once."""
 
+import os
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -320,3 +323,17 @@ def test_a_search_that_is_right_passes(name, search):
 def test_what_surprise_takes_passes_and_can_be_built(name, params):
     load(SMALL | {"algorithms": [{"name": name, "params": params}]})
     registry.create(name, params, seed=0)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are Unicode there")
+def test_a_config_whose_name_is_no_unicode_is_refused_before_it_is_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = b"dataset: bundled\nalgorithms: [ItemMean]\nmetrics: [rmse]\n"
+    folder = os.fsdecode(b"\xff")
+    os.mkdir(folder)
+    for path in (os.fsdecode(b"a\xff.yaml"), f"{folder}/a.yaml"):
+        with open(path, "wb") as file:
+            file.write(text)
+        with pytest.raises(ConfigError, match="its name is not UTF-8 text; rename it"):
+            load(path)
+    assert load(tmp_path / folder / "a.yaml")[0].name == "a"  # a record has no absolute path

@@ -110,3 +110,32 @@ def test_an_old_run_comes_back_when_its_writer_died_between_two_renames(bench, s
     done.folder.rename(done.folder.with_name(".small.0123abcd.old"))
     assert bench.numbers(read_run(done.folder)) == bench.numbers(done)
     assert {each.name for each in bench.results.iterdir()} == {"small", ".lock"}
+
+
+def test_an_empty_folder_in_the_place_of_a_cell_is_replaced_and_another_is_named(bench, small):
+    first = harness.run(small)
+    (path, *_) = bench.cells()
+    path.unlink()
+    path.mkdir()
+    assert bench.numbers(harness.run(small)) == bench.numbers(first)
+    assert path.is_file()
+    path.unlink()
+    path.mkdir()
+    (path / "mine").touch()
+    with pytest.raises(ResultsError, match=rf"{path.name}: cannot be removed .*; move it elsewh"):
+        harness.run(small)
+
+
+@pytest.mark.parametrize("taken", ["locks", "locks/*"])
+def test_what_stands_in_the_place_of_a_lock_is_named(bench, small, taken):
+    harness.run(small)
+    folder = next(bench.cache.glob("cells/locks"))
+    for lock in (*folder.iterdir(),):
+        lock.unlink()
+        if taken != "locks":
+            lock.mkdir()
+    if taken == "locks":
+        folder.rmdir()
+        folder.touch()
+    with pytest.raises(ResultsError, match=r"\.lock: no lock \(.*\); remove what is in its place"):
+        harness.run(small, fresh=True)
