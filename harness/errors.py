@@ -22,9 +22,11 @@ needs a traceback.
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from pathlib import Path
 
 MOST_SHOWN = 50
 LONGEST = 1_000
@@ -235,3 +237,17 @@ def reason_of(error: BaseException) -> str:
     if said := getattr(error, "strerror", None):
         return f"{said[0].lower()}{said[1:]}"
     return (str(error).strip().splitlines() or [type(error).__name__])[0][:LONGEST_QUOTE]
+
+
+def raised_where(error: BaseException) -> str:
+    """Return what code of somebody else's raised, and the file and line, for messages.
+
+    >>> try:
+    ...     int("a")
+    ... except ValueError as error:
+    ...     raised_where(error).partition(", <")[0]
+    "ValueError: invalid literal for int() with base 10: 'a'"
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f", {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    return f"{type(error).__name__}: {reason_of(error)}{place}"

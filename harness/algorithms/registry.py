@@ -184,7 +184,7 @@ def create(name: str, params: Params, seed: int) -> surprise.AlgoBase:
             arguments.setdefault(options, {})
     try:
         model = kind(**arguments)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise AlgorithmError(
             f"{name}: the constructor refused ({type(error).__name__}: {error}); check `params`"
         ) from error

@@ -51,7 +51,7 @@ def load_plugin(name: str, base: Path | None = None) -> Ratings:
         data = function()
     except HarnessError as error:
         raise DataError(f"{where}: {error}") from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         fault = f"{type(error).__name__}: {reason_of(error)}"
         raise DataError(f"{where}: it failed ({fault}); mend the function") from error
     if isinstance(data, Ratings):

@@ -12,17 +12,15 @@ from __future__ import annotations
 
 import inspect
 import math
-import traceback
 import typing
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from harness.arguments import MOST_SCORE, unit_fault
-from harness.errors import MetricError, counted, reason_of
+from harness.errors import MetricError, counted, raised_where
 from harness.metrics.arrays import Exposure, Floats, Ints, Pairs, Rankings, Ranks, locked
 from harness.metrics.definition import Definition
 from harness.metrics.parameters import (
@@ -277,10 +275,8 @@ def _checked(
     except (MetricError, MemoryError):
         raise
     except (Exception, SystemExit) as error:
-        frames = traceback.extract_tb(error.__traceback__)
-        place = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}"
-        said = f"{type(error).__name__}: {reason_of(error)}"
-        raise MetricError(f"{name} failed ({said}, {place}); correct the function") from error
+        said = raised_where(error)
+        raise MetricError(f"{name} failed ({said}); correct the function") from error
     try:
         scores = np.array(returned, dtype=np.float64)
     except (TypeError, ValueError):

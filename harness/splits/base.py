@@ -19,8 +19,9 @@ from pydantic import ConfigDict, Field, model_validator
 from harness import seeds
 from harness.arguments import checked
 from harness.datasets import Ratings
-from harness.errors import SplitError, counted
+from harness.errors import HarnessError, SplitError, counted, raised_where
 from harness.lazy import pd
+from harness.metrics.arrays import locked
 from harness.notes import Note
 from harness.sections import Kind
 
@@ -272,6 +273,25 @@ def validation(split: Split, section: SplitSection, seed: int, base: Path | None
     return parts[0]
 
 
+def _kept(section: FilterSection, ratings: Ratings, state: int) -> Mask:
+    """Return the mask of a filter; one of somebody else's sees ratings that it cannot change."""
+    if type(section).__module__.partition(".")[0] == __name__.partition(".")[0]:
+        return section.keep(ratings, state)
+    try:
+        keep = np.asarray(section.keep(locked(ratings), state))
+    except HarnessError:
+        raise
+    except (Exception, SystemExit) as error:
+        said = raised_where(error)
+        raise SplitError(f"filters: {section.describe()}: it failed ({said}); mend it") from error
+    if keep.dtype != np.bool_ or keep.shape != (len(ratings),):
+        found = f"{keep.dtype} {keep.shape}"
+        raise SplitError(
+            f"filters: {section.describe()}: found {found}; return a mask of ({len(ratings)},)"
+        )
+    return keep
+
+
 @checked(SplitError)
 def filter(
     sections: Sequence[FilterSection], ratings: Ratings, seed: int
@@ -283,7 +303,7 @@ def filter(
     reports = []
     for position, section in enumerate(sections):
         before = _counts(ratings)
-        keep = section.keep(ratings, seeds.derive(seed, "filter", position))
+        keep = _kept(section, ratings, seeds.derive(seed, "filter", position))
         if not keep.any():
             raise SplitError(
                 f"filters: {section.describe()} leaves none of "

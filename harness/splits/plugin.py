@@ -24,7 +24,8 @@ from numpy.typing import ArrayLike
 from pydantic import Field
 
 from harness.datasets import Ratings
-from harness.errors import SplitError, counted
+from harness.errors import HarnessError, SplitError, counted, raised_where
+from harness.metrics.arrays import locked
 from harness.quantities import State
 from harness.splits.base import DrawnSplit, Notes, Parts, Rows
 
@@ -84,7 +85,7 @@ class Split(DrawnSplit):
     def draw(self, ratings: Ratings, state: int) -> tuple[list[Parts], Notes]:
         """Return the folds that `divide` yields, checked."""
         rng, folds = np.random.Generator(np.random.PCG64(state)), []
-        for fold, parts in enumerate(self.divide(ratings, rng), 1):
+        for fold, parts in enumerate(self._divided(ratings, rng), 1):
             where = f"{self.describe()}, fold {fold}"
             if not (isinstance(parts, tuple | list) and len(parts) == 2):
                 raise SplitError(f"{where}: found {type(parts).__name__}; yield two arrays of rows")
@@ -98,6 +99,17 @@ class Split(DrawnSplit):
         if not folds:
             raise SplitError(f"{self.describe()}: `divide` yields nothing; yield a fold at least")
         return folds, ()
+
+    def _divided(self, ratings: Ratings, rng: np.random.Generator) -> Iterator[Any]:
+        """Yield what `divide` does; it sees ratings that it cannot change."""
+        try:
+            yield from self.divide(locked(ratings), rng)
+        except HarnessError:
+            raise
+        except (Exception, SystemExit) as error:
+            raise SplitError(
+                f"{self.describe()}: `divide` failed ({raised_where(error)}); correct the class"
+            ) from error
 
     def _rows(self, part: ArrayLike, n: int, where: str) -> Rows:
         rows = np.asarray(part)

@@ -82,7 +82,7 @@ def test_every_kind_here_is_right(name):
         ("Shared", "in both parts"),
         ("Empty", "no test rating is left"),
         ("Undrawn", "the same seed gives other rows"),
-        ("Overwriting", "it changes the ratings; work on a copy"),
+        ("Overwriting", "read-only"),
         ("Nothing", "it is no kind of split or filter"),
     ],
 )

@@ -1,6 +1,7 @@
 """A kind of split of one's own is named, checked, drawn and told like the others."""
 
 import sys
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -8,7 +9,8 @@ import pytest
 import harness
 from harness.config.load import load
 from harness.errors import ConfigError, SplitError
-from harness.splits.base import make
+from harness.splits.base import FilterSection, make
+from harness.splits.base import filter as filter_ratings
 from harness.splits.plugin import Split
 
 MODULE = '''
@@ -129,6 +131,40 @@ def test_parts_that_are_none_are_refused_in_words(parts, said):
     ratings = harness.Ratings.from_columns([1, 1, 2, 2], [1, 2, 1, 2], [1, 2, 3, 4], scale=(1, 5))
     with pytest.raises(SplitError, match=f"odd.*{said}|{said}"):
         make(Odd(), ratings, seed=0)
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        (lambda ratings: 1 / 0, "ZeroDivisionError: division by zero, test_plugin.py"),
+        (lambda ratings: sys.exit(3), "SystemExit: 3, test_plugin.py"),
+        (lambda ratings: ratings.ratings.fill(1), "read-only"),
+        (lambda ratings: ratings.users.sort(), "read-only"),
+    ],
+)
+def test_one_that_fails_or_changes_the_ratings_is_an_error_with_its_place(fault, said):
+    class Bad(Split):
+        """Bad."""
+
+        def divide(self, ratings, rng):
+            yield np.arange(4) < 3, np.arange(4) == 3
+            fault(ratings)
+
+    class Wrong(FilterSection):
+        """Wrong."""
+
+        kind: Literal["wrong"] = "wrong"
+        name = "wrong"
+
+        def keep(self, ratings, state):
+            fault(ratings)
+
+    ratings = harness.Ratings.from_columns([1, 1, 2, 2], [1, 2, 1, 2], [1, 2, 3, 4], scale=(1, 5))
+    with pytest.raises(SplitError, match=f"bad: `divide` failed .*{said}"):
+        make(Bad(), ratings, seed=0)
+    with pytest.raises(SplitError, match=f"filters: wrong: it failed .*{said}"):
+        filter_ratings([Wrong()], ratings, 0)
+    assert ratings.ratings.tolist() == [1, 2, 3, 4]
 
 
 def test_a_filter_is_no_split_and_a_split_no_filter():

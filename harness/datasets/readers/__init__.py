@@ -34,7 +34,7 @@ def reader_named(name: str) -> Any:
         raise DataError(str(error)) from error.__cause__
     try:
         reader = declared() if isinstance(declared, type) else declared
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise _failure(name, f"its class cannot be called ({_said(error)})") from error
     if not callable(getattr(reader, "read", None)):
         raise _failure(name, "it has no method `read`")
@@ -79,7 +79,7 @@ def kind_of_content(path: Path) -> str | None:
         try:
             if recognises is not None and recognises(head):
                 return name
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise _failure(name, f"`recognises` failed ({_said(error)})") from error
     return None
 
@@ -133,7 +133,7 @@ def _read(path: Path, options: ReadOptions, where: str, progress: Progress | Non
         columns: Any = reader.read(path, replace(options, where=where, progress=progress))
     except HarnessError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if kind is None or plugins.find("readers", kind).is_builtin:
             raise
         raise DataError(f"{where}: {_failure(kind, _said(error))}") from error
