@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from contextlib import suppress
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,15 +26,15 @@ def as_floats(name: str, values: ArrayLike) -> Floats:
 def id_column(name: str, values: ArrayLike) -> Ids:
     """Return ids of any kind as a column; tuples are ids, not rows of an array."""
     unmasked(name, values, MetricError)
-    is_list = isinstance(values, list | tuple)
-    if is_list and any(isinstance(value, tuple) for value in values):
-        return as_ids(values)
+    listed: Sequence[Any] | None = values if isinstance(values, list | tuple) else None
+    if listed is not None and any(isinstance(value, tuple) for value in listed):
+        return as_ids(listed)
     with suppress(ValueError):  # of lists of different lengths, which are no ids
         column = np.asarray(values)
-        if is_list and column.dtype.kind in "fU":
+        if listed is not None and column.dtype.kind in "fU":
             kind = float | np.floating if column.dtype.kind == "f" else str
-            if not all(issubclass(other, kind) for other in {*map(type, values)}):
-                return as_ids(values)  # an array made floats, which round, or text of them
+            if not all(issubclass(other, kind) for other in {*map(type, listed)}):
+                return as_ids(listed)  # an array made floats, which round, or text of them
         return column
     raise MetricError(f"{name}: an id is a list; give numbers, text or tuples")
 

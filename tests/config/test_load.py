@@ -2,6 +2,7 @@
 
 import os
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -330,10 +331,9 @@ def test_a_config_whose_name_is_no_unicode_is_refused_before_it_is_run(tmp_path,
     monkeypatch.chdir(tmp_path)
     text = b"dataset: bundled\nalgorithms: [ItemMean]\nmetrics: [rmse]\n"
     folder = os.fsdecode(b"\xff")
-    os.mkdir(folder)
+    Path(folder).mkdir()
     for path in (os.fsdecode(b"a\xff.yaml"), f"{folder}/a.yaml"):
-        with open(path, "wb") as file:
-            file.write(text)
+        Path(path).write_bytes(text)
         with pytest.raises(ConfigError, match="its name is not UTF-8 text; rename it"):
             load(path)
     assert load(tmp_path / folder / "a.yaml")[0].name == "a"  # a record has no absolute path
