@@ -3,6 +3,7 @@
 import importlib
 import json
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,8 @@ FOLDER = Path(__file__).parents[1] / "dev" / "benchmarks"
 @pytest.fixture
 def benchmark_module(monkeypatch):
     monkeypatch.syspath_prepend(FOLDER)
+    for path in Path(FOLDER).glob("*.py"):  # of which other tests may have imported a namesake
+        monkeypatch.delitem(sys.modules, path.stem, raising=False)
     return importlib.import_module
 
 

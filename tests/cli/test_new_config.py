@@ -250,7 +250,8 @@ def test_answers_are_checked_one_by_one_with_a_reason(tmp_path):
     assert [each.name for each in experiment.algorithms][:2] == ["SVD", "slope one"]
     assert (experiment.metrics, experiment.seed) == (["ndcg@5"], [4])
     for reason in (
-        "no data set is called 'ml-100'; did you mean 'ml-100k'?",
+        "no data set is called 'ml-100', and no file in ",
+        "did you mean 'ml-100k'?",
         "b.csv: no such file",
         "columns: who, what, mark, at",
         "'nothing' is not one of",
