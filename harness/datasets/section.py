@@ -21,10 +21,16 @@ from pydantic_core import CoreSchema, core_schema
 
 from harness import plugins
 from harness.datasets.catalogue import ALIASES, CATALOGUE, DataSet, DuplicatePolicy
-from harness.datasets.readers.encodings import checked_encoding
 from harness.datasets.synthetic_section import Scale, SyntheticSection
 from harness.errors import nearest
 from harness.sections import Section
+
+
+def _checked_encoding(name: str) -> str:
+    """Check the name of an encoding; nothing of it is loaded where none is named."""
+    from harness.datasets.readers.encodings import checked_encoding
+
+    return checked_encoding(name)
 
 
 class Policies(TypedDict, total=False):
@@ -81,7 +87,7 @@ FormatName = Annotated[str, _PluginName("readers", lambda: plugins.names("reader
 Column = str | Annotated[int, Field(ge=1)]
 
 
-Encoding = Annotated[str, Field(max_length=40), AfterValidator(checked_encoding)]
+Encoding = Annotated[str, Field(max_length=40), AfterValidator(_checked_encoding)]
 
 
 class ColumnsSection(Section):
