@@ -317,14 +317,16 @@ def _builtin(kind: str) -> dict[str, Plugin]:
 def _declarations() -> dict[str, dict[str, str]]:
     """Return the entry points of this package by group and name.
 
-    In a checkout they are those of its ``pyproject.toml``: what is installed of it may be older.
+    They are those of ``pyproject.toml``, in its order, which metadata do not keep: of that of a
+    checkout, because what is installed of it may be older, else of the copy in the package.
     """
-    project = Path(__file__).parents[1] / "pyproject.toml"
-    if project.is_file():
-        table = tomllib.loads(project.read_text(encoding="utf-8")).get("project", {})
-        if table.get("name") == PACKAGE:
-            groups: dict[str, dict[str, str]] = table.get("entry-points", {})
-            return groups
+    here = Path(__file__)
+    for project in (here.parents[1] / "pyproject.toml", here.with_name("pyproject.toml")):
+        if project.is_file():
+            table = tomllib.loads(project.read_text(encoding="utf-8")).get("project", {})
+            if table.get("name") == PACKAGE:
+                groups: dict[str, dict[str, str]] = table.get("entry-points", {})
+                return groups
     from importlib.metadata import PackageNotFoundError, distribution
 
     by_group = defaultdict[str, dict[str, str]](dict)

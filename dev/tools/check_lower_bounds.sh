@@ -23,7 +23,7 @@ uv pip install --quiet --python "$work/venv" --requirement "$work/lowest.txt"
 uv pip install --quiet --python "$work/venv" --no-deps "$source"
 
 mkdir "$work/away" && cd "$work/away"
-cp -r "$source"/{tests,configs,docs,tools,proofs,README.md,pyproject.toml} .
+cp -r "$source"/{tests,configs,docs,dev,examples,results,README.md,pyproject.toml} .
 [ $# -gt 0 ] || set -- tests/cli/test_new_config.py tests/config tests/datasets tests/experiment \
   tests/report/test_plots_show_their_data.py tests/results tests/statistics
 "$work/venv/bin/python" -m pytest --quiet -W default -p no:cacheprovider \

@@ -48,7 +48,7 @@ def load(
             document = read(Path(config))
             name = re.sub(r"(?a)[^\w.-]", "-", Path(config).stem).lstrip("._-")[:80] or name
         document.data.setdefault("name", name)
-        if overrides or not isinstance(overrides, list | tuple):
+        if not isinstance(overrides, list | tuple) or overrides:
             from harness.config.overrides import listed, set_key
 
             for override in listed(overrides):

@@ -79,6 +79,9 @@ def with_names(trackers: dict[str, Parameters], names: Iterable[str]) -> dict[st
     >>> with_names({"csv": {"path": "a.csv"}}, ["csv"])
     {'csv': {'path': 'a.csv'}}
     """
+    is_listed = isinstance(names, list | tuple)
+    if not is_listed or not all(isinstance(name, str) for name in names):
+        raise PluginError(f"track: found {brief(names)}; give names of trackers, as ['csv']")
     called: dict[str, Parameters] = {name: {} for name in names}
     for name in called:
         if name in trackers:

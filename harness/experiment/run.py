@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,7 +48,7 @@ def run(
     fresh: bool = False,
     trust_cache: bool = False,
     trust: bool = False,
-    track: str | Iterable[str] = (),
+    track: str | Sequence[str] = (),
     watch: Watch = lambda event: None,
 ) -> Run:
     """Carry out an experiment.
@@ -74,7 +74,7 @@ def run(
         of a compiled extension; otherwise these are computed again, and a note says why.
     trust : bool
         Import the code that the record of a run names, where the config is the folder of a run.
-    track : str or iterable of str
+    track : str or sequence of str
         Names of trackers, beside those of the config. One that fails is a note of the run.
     watch : callable
         Receives events, see `harness.execution.events`.
