@@ -28,7 +28,7 @@ found=$("$python" -c 'import harness; print(harness.__file__)')
 "$work/venv/bin/harness" run --quiet quickstart
 
 install pytest pytest-xdist pytest-timeout hypothesis jsonschema filelock threadpoolctl
-cp -r "$source/tests" "$source/configs" .
+cp -r "$source/tests" "$source/configs" "$source/results" .
 "$python" -m pytest --quiet --numprocesses auto -p no:cacheprovider \
   --import-mode=importlib --rootdir="$PWD" \
   tests/test_foundations.py tests/config tests/results tests/rankings tests/statistics
