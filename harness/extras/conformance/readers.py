@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,7 @@ def steps(name: str) -> Iterator[str | bytes]:
 
 def _write(name: str, reader: Any, path: Path) -> bool:
     """Write a small file of the format; return whether there is one."""
-    if plugins.find("readers", name).is_builtin:
+    if name in SAMPLES and plugins.find("readers", name).is_builtin:
         SAMPLES[name](path)
     elif isinstance(getattr(reader, "example", None), bytes):
         path.write_bytes(reader.example)
@@ -123,6 +124,12 @@ def _arrow(write: str) -> Callable[[Path], object]:
     return written
 
 
+def _sqlite(path: Path) -> object:
+    frame = _sample().to_frame()[["user", "item", "rating"]]
+    with closing(sqlite3.connect(path)) as base:
+        return frame.to_sql("ratings", base, index=False)
+
+
 SAMPLES: dict[str, Callable[[Path], object]] = {
     "csv": _lines(","),
     "tsv": _lines("\t"),
@@ -131,5 +138,6 @@ SAMPLES: dict[str, Callable[[Path], object]] = {
     "feather": _arrow("to_feather"),
     "orc": _arrow("to_orc"),
     "json": _json,
+    "sqlite": _sqlite,
 }
-"""What writes a small file for each reader of this package."""
+"""What writes a small file; the readers of other layouts have tests of their own."""
