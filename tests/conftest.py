@@ -9,7 +9,9 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
+import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +90,18 @@ def _own_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.M
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     for name in ("HARNESS_DATA", "HARNESS_MIRROR"):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def module(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[str]:
+    """Return the name of a module with the text ``MODULE`` of a test's file, to be imported."""
+    name = f"own_{tmp_path.name.replace('-', '_')}"
+    (tmp_path / f"{name}.py").write_text(request.module.MODULE)
+    monkeypatch.syspath_prepend(tmp_path)
+    yield name
+    sys.modules.pop(name, None)
 
 
 class Command:

@@ -71,16 +71,6 @@ class Neither:
 DATA = {"synthetic": {"n_users": 40, "n_items": 30, "n_ratings": 600}}
 
 
-@pytest.fixture
-def module(tmp_path, monkeypatch):
-    """Return the name of a module of one's own that can be imported."""
-    name = f"own_{tmp_path.name.replace('-', '_')}"
-    (tmp_path / f"{name}.py").write_text(MODULE)
-    monkeypatch.syspath_prepend(tmp_path)
-    yield name
-    sys.modules.pop(name, None)
-
-
 def run(*rows, **more):
     config = {"dataset": DATA, "algorithms": [*rows], "metrics": ["ndcg@10", "rmse"]}
     return harness.run(config | more, results=None)

@@ -49,16 +49,6 @@ CONFIG = {
 }
 
 
-@pytest.fixture
-def module(tmp_path, monkeypatch):
-    """Return the name of a module of one's own that can be imported."""
-    name = f"own_{tmp_path.name.replace('-', '_')}"
-    (tmp_path / f"{name}.py").write_text(MODULE)
-    monkeypatch.syspath_prepend(tmp_path)
-    yield name
-    sys.modules.pop(name, None)
-
-
 def test_an_analysis_of_ones_own_has_its_table_and_its_notes(module, tmp_path):
     name = f"{module}:Lengths"
     run = harness.run(CONFIG | {"analyses": ["default", name]}, results=tmp_path)

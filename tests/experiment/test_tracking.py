@@ -65,16 +65,6 @@ CONFIG = {
 }
 
 
-@pytest.fixture
-def module(tmp_path, monkeypatch):
-    """Return a module of one's own with trackers."""
-    name = f"own_{tmp_path.name.replace('-', '_')}"
-    (tmp_path / f"{name}.py").write_text(MODULE)
-    monkeypatch.syspath_prepend(tmp_path)
-    yield name
-    sys.modules.pop(name, None)
-
-
 def test_a_tracker_is_told_of_start_rows_and_end(module, tmp_path):
     trackers = {f"{module}:Told": {"mark": "here"}}
     run = harness.run(CONFIG | {"trackers": trackers}, results=tmp_path / "runs")

@@ -1,13 +1,11 @@
 """What is wrong with a metric of one's own is said in a sentence; every metric here is right."""
 
-import sys
-
 import pytest
 
 from harness import conformance, plugins
 from harness.metrics.conformance import check_metrics
 
-BAD = """
+MODULE = """
 import itertools
 import os
 import numpy as np
@@ -50,15 +48,6 @@ def overwriting(rankings, cuts, params):
 
 overwriting = Definition(overwriting, "0", "nowhere")
 """
-
-
-@pytest.fixture
-def module(tmp_path, monkeypatch):
-    name = f"bad_metrics_{tmp_path.name.replace('-', '_')}"
-    (tmp_path / f"{name}.py").write_text(BAD)
-    monkeypatch.syspath_prepend(tmp_path)
-    yield name
-    sys.modules.pop(name, None)
 
 
 @pytest.mark.parametrize("name", plugins.builtin_names("metrics"))

@@ -1,6 +1,5 @@
 """A function of one's own is a metric like any other: label, parameters, ties, range, errors."""
 
-import sys
 from typing import Literal
 
 import numpy as np
@@ -60,16 +59,6 @@ def rare(lists, k, *, threshold=0.5):
 
 number = 3
 '''
-
-
-@pytest.fixture
-def module(tmp_path, monkeypatch):
-    """Return the name of a module of one's own that can be imported."""
-    name = f"own_{tmp_path.name.replace('-', '_')}"
-    (tmp_path / f"{name}.py").write_text(MODULE)
-    monkeypatch.syspath_prepend(tmp_path)
-    yield name
-    sys.modules.pop(name, None)
 
 
 def test_its_label_is_its_identity(module):

@@ -1,13 +1,11 @@
 """What is wrong with a kind of split of one's own is said in a sentence."""
 
-import sys
-
 import pytest
 
 from harness import conformance, plugins
 from harness.splits.conformance import check_splits
 
-BAD = '''
+MODULE = '''
 import itertools
 import os
 import numpy as np
@@ -56,15 +54,6 @@ class Right(harness.Split):
 class Nothing:
     pass
 '''
-
-
-@pytest.fixture
-def module(tmp_path, monkeypatch):
-    name = f"bad_splits_{tmp_path.name.replace('-', '_')}"
-    (tmp_path / f"{name}.py").write_text(BAD)
-    monkeypatch.syspath_prepend(tmp_path)
-    yield name
-    sys.modules.pop(name, None)
 
 
 @pytest.mark.parametrize(
