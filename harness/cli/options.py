@@ -103,6 +103,12 @@ truth = click.option(
     "--truth", type=file, help="The relevant items, where FILE holds recommendations."
 )
 as_json = click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+workers = click.option(
+    "--workers",
+    type=click.IntRange(1, 256),
+    default=None,
+    help="Processes at the same time; the numbers are the same for any number.",
+)
 baseline = click.option(
     "--baseline", metavar="LABEL", help="The algorithm that the others are compared with."
 )

@@ -32,12 +32,7 @@ FAILED_PARTS = ("metric-failed", "metric-failed-in-groups", "analysis-failed")
 @answers.columns("--data-columns")
 @options.overrides
 @options.results
-@click.option(
-    "--workers",
-    type=click.IntRange(1, 256),
-    default=None,
-    help="Processes at the same time; the numbers are the same for any number.",
-)
+@options.workers
 @click.option(
     "--fresh", is_flag=True, help="Compute every cell and trial again, even finished ones."
 )

@@ -14,12 +14,7 @@ from harness.cli.screen import plain, say
 
 @command("verify quickstart", "verify results/range-ml-100k --json")
 @click.argument("run", metavar="RUN", shell_complete=words.runs)
-@click.option(
-    "--workers",
-    type=click.IntRange(1, 256),
-    default=None,
-    help="Processes at the same time; the numbers are the same for any number.",
-)
+@options.workers
 @click.option(
     "--trust", is_flag=True, help="Import and run the code that the config of the run names."
 )
