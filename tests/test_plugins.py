@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+import harness
 from harness import metrics, plugins
 from harness.errors import MetricError, PluginError
 
@@ -123,3 +124,24 @@ def test_reading_a_builtin_metric_reads_no_other_package():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stdout == "ndcg@10\n", done.stderr
+
+
+FAILING = """
+class Raises:
+    def fit(self, train):
+        raise ValueError("cannot fit")
+
+    def estimate(self, users, items):
+        return users
+"""
+
+
+def test_a_failed_row_names_the_package_of_its_algorithm(site):
+    install(site, "bad-shop", "1.0", {"algorithms": {"raises": "bad:Raises"}}, bad=FAILING)
+    sizes = {"n_users": 30, "n_items": 20, "n_ratings": 200}
+    config = {"dataset": {"synthetic": sizes}, "algorithms": ["raises", "ItemMean"]}
+    run = harness.run(config | {"metrics": ["rmse"], "baselines": False}, results=None)
+    (failed,) = run.failed
+    assert failed.algorithm == "raises"
+    assert failed.error.startswith("ValueError: cannot fit")
+    assert failed.error.endswith("(bad-shop 1.0)")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from harness import plugins
 from harness.errors import HarnessError, ResultsError
 from harness.execution.events import WAITING, CellFinished, CellStarted, Note, Stage, Watch
 from harness.execution.interrupts import LOOK_SECONDS, Check, interrupts_ignored, interrupts_kept
@@ -103,6 +104,7 @@ class Pool:
                     if outcome is None:
                         busy.append(cell)
                         continue
+                    outcome = self._with_origin(cell, outcome)
                     seconds, error = outcome.seconds, outcome.error
                     ending = (seconds, outcome.found, error, outcome.traceback)
                     self.watch(CellFinished(cell.title, *ending))
@@ -116,6 +118,13 @@ class Pool:
             for cell in busy:
                 self.watch(Stage(cell.title, WAITING))
         return failed
+
+    def _with_origin(self, cell: Cell, outcome: Outcome) -> Outcome:
+        """Name the package of an algorithm that failed, unless it is this one."""
+        name = self.plan.experiment.algorithms[cell.algorithm].name
+        if outcome.error is None or not (origin := plugins.foreign_origin("algorithms", name)):
+            return outcome
+        return replace(outcome, error=f"{outcome.error} ({origin})")
 
     def take(self, key: str) -> CellRecord | None:
         """Return a completed cell, from memory or else from the disk."""
