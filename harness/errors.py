@@ -22,7 +22,6 @@ needs a traceback.
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -248,6 +247,8 @@ def raised_where(error: BaseException) -> str:
     ...     raised_where(error).partition(", <")[0]
     "ValueError: invalid literal for int() with base 10: 'a'"
     """
+    import traceback  # half the time of this module
+
     frames = traceback.extract_tb(error.__traceback__)
     place = f", {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
     return f"{type(error).__name__}: {reason_of(error)}{place}"

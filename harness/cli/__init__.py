@@ -11,7 +11,6 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from traceback import format_exception
 
 import click
 from click.shell_completion import CompletionItem
@@ -173,9 +172,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         status = _harness.main(args=arguments, prog_name="harness", standalone_mode=False)
     except HarnessError as error:
         traced = shows_tracebacks()
-        say(
-            "".join(format_exception(error)).rstrip() if traced else error, err=True, is_data=traced
-        )
+        say(_with_traceback(error) if traced else error, err=True, is_data=traced)
         status = 2
     except (click.exceptions.Abort, KeyboardInterrupt) as stop:
         if arguments is None:  # the process ends here: those that follow have nothing to stop
@@ -217,6 +214,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
             raise
         status = 2
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _with_traceback(error: Exception) -> str:
+    from traceback import format_exception  # which takes time that `harness --help` has not
+
+    return "".join(format_exception(error)).rstrip()
 
 
 def _drop_output() -> None:

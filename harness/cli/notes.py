@@ -10,7 +10,6 @@ import click
 from harness.cli import options, words
 from harness.cli.command import command
 from harness.cli.screen import plain, say
-from harness.notes import in_groups
 
 
 @command("notes quickstart", "notes quickstart --json")
@@ -22,6 +21,8 @@ def notes(run: str, results: Path, as_json: bool) -> int:
 
     Below a table stand the five that change most how it is read.
     """
+    from harness.notes import in_groups
+
     (opened,) = options.opened((run,), results)
     if as_json:
         say(json.dumps([note.to_dict() for note in opened.info.notes], indent=2), is_data=True)

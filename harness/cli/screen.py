@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.errors import HarnessError
-from harness.notes import by_weight
 from harness.streams import as_shown
 
 if TYPE_CHECKING:
@@ -223,6 +222,7 @@ def show_run(run: Run, columns: str | None = None) -> None:
     narrow for the table, columns of less weight are left out, unless `columns` names some.
     """
     from harness.cli import table_columns
+    from harness.notes import by_weight
     from harness.results.display import display_table
     from harness.results.group_tables import group_tables
     from harness.results.verdict import verdict_lines
