@@ -10,6 +10,7 @@ import builtins
 import inspect
 import os
 import types
+import typing
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, wraps
 from numbers import Integral, Real
@@ -32,6 +33,8 @@ WORDS: dict[Any, str] = {
     np.ndarray: "an array of numbers", Any: "anything",
 }  # fmt: skip
 UNIONS = (Union, types.UnionType)
+ALIASES = (kind,) if (kind := getattr(typing, "TypeAliasType", None)) else ()
+"""What Python 3.12 and later make of ``type`` statements."""
 MOST_RATING, MOST_SCORE = 1e30, 1e40
 """The greatest rating and score: sums of squares of the one and of sixth powers of the other are
 far from what a float holds. Of values that are all below the inverse, powers are lost.
@@ -185,8 +188,21 @@ def _shown(text: str) -> str:
     return f"{text[:SHOWN]} …" if len(text) > SHOWN else text
 
 
+def _resolved(hint: Any) -> Any:
+    """Return what an alias stands for: on Python 3.12 NumPy's own are objects of their own type."""
+    origin = get_origin(hint) or hint
+    if not isinstance(origin, ALIASES):
+        return hint
+    arguments = get_args(hint)
+    return _resolved(origin.__value__[arguments] if arguments else origin.__value__)
+
+
 def _choices(hint: Any) -> tuple[Any, ...]:
-    return get_args(hint) if get_origin(hint) in UNIONS else (hint,)
+    """Return the parts of a union, those of unions within it too."""
+    hint = _resolved(hint)
+    if get_origin(hint) not in UNIONS:
+        return (hint,)
+    return tuple(choice for part in get_args(hint) for choice in _choices(part))
 
 
 def _word(hint: Any) -> str:
@@ -206,6 +222,7 @@ def _word(hint: Any) -> str:
 
 def _fits(value: object, hint: Any) -> bool:
     """Return whether a value is one of an annotation, as far as that can be said cheaply."""
+    hint = _resolved(hint)
     choices, origin = _choices(hint), get_origin(hint)
     if hint in (Any, object):
         return True
