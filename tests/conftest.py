@@ -11,6 +11,7 @@ import os
 import shutil
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -76,6 +77,19 @@ def _compile_in_turn() -> None:
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     _compile_in_turn()
+
+
+@pytest.hookimpl(tryfirst=True)  # before those that are long are left out
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave the first of every n cases of a test that is marked ``sample(n)``; others are long."""
+    numbers: Counter[str] = Counter()
+    for item in items:
+        if marker := item.get_closest_marker("sample"):
+            name = item.nodeid.partition("[")[0]
+            if numbers[name] % marker.args[0]:
+                item.add_marker(pytest.mark.long)
+            numbers[name] += 1
+
 
 USERS_CACHE = os.environ.get("HARNESS_CACHE")
 CACHES = itertools.count()

@@ -156,6 +156,7 @@ def test_a_plug_in_is_found_by_its_name(own, data, tmp_path):
     assert again.predict("1", "31") == model.predict("1", "31")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("name", "message"),
     [
@@ -216,6 +217,7 @@ def test_a_class_that_has_changed_says_how(before, after, message, own, data, tm
         harness.load_model(path, trust=True)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

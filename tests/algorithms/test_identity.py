@@ -99,6 +99,7 @@ IMPORTS = {
 }
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("case", IMPORTS)
 def test_a_module_counts_however_it_is_imported(project, case):
     module, file, text = IMPORTS[case]
@@ -129,6 +130,7 @@ PACKAGED = {
 }
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("statement", PACKAGED)
 def test_the_modules_of_a_package_count(project, statement):
     module, edited = PACKAGED[statement]

@@ -146,6 +146,7 @@ def test_lists_by_rank_are_scored_like_their_estimates_and_have_no_errors(call, 
     assert ("rated", "top five") not in rows.index
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("files", "change", "message"),
     [

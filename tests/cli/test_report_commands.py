@@ -147,6 +147,7 @@ def test_a_plot_command_that_draws_nothing_is_an_error(call, tmp_path, monkeypat
     assert (code, out, err.count("\n")) == (2, "", len(KINDS))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("target", ["link", pytest.param("pipe", marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     ("command", "begins"),
@@ -170,6 +171,7 @@ def test_files_are_written_into_links_and_pipes_which_stay(call, tmp_path, targe
     assert read().startswith(begins)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "command",
     [

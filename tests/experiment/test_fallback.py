@@ -66,6 +66,7 @@ def parts():
     return train, test, unknown, data
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("fallback", ["mean", "item-mean", "popularity"])
 @pytest.mark.parametrize("candidates", ["rated", "catalogue", {"kind": "sampled", "n": 10}])
 def test_the_baseline_answers_for_unknown_users_alone(parts, fallback, candidates):

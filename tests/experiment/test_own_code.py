@@ -124,6 +124,7 @@ def test_nothing_new_is_in_the_key_of_a_built_in_algorithm():
     assert "depends" not in plan._described[0]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("pattern", "workers"),
     [("height.txt", 1), ("data/*.txt", 1), ("data/**/*.txt", 1), ("data", 2)],
@@ -168,6 +169,7 @@ def test_a_file_that_is_changed_during_a_run_is_noticed(project):
 DYNAMIC = "import importlib\nmine = importlib.import_module('mi' + 'ne')"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_cell_whose_code_cannot_be_followed_is_not_taken_unless_the_cache_is_trusted(
     project, workers

@@ -200,6 +200,7 @@ def test_a_header_that_is_no_header_is_refused_at_once(header):
     assert time.process_time() - begun < 2
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("change", "message"),
     [

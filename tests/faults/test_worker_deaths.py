@@ -98,6 +98,7 @@ def test_an_interrupt_that_own_code_swallows_ends_the_run_after_the_cell_is_kept
     assert len(bench.cells()) == 1
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", ["Hangs", "Spins"])
 def test_at_the_time_limit_a_fit_is_stopped_whatever_it_does(bench, small, name):
     config = small | {"algorithms": misfits([name]), "execution": {"time_limit": 0.5}}
@@ -181,6 +182,7 @@ def test_a_worker_that_is_killed_while_it_starts_is_one_row(bench, small, first_
     assert not workers_left()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "start",
     [

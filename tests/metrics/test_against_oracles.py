@@ -133,6 +133,7 @@ def test_a_random_order_is_one_that_the_ties_allow(case, seed):
     assert any(got == pytest.approx(each, rel=1e-12) for each in allowed)
 
 
+@pytest.mark.long
 def test_random_orders_are_drawn_evenly():
     lists = lists_of([1.0] * 4, [3.0, None, 1.0, None])
     grades = [3.0, 0.0, 1.0, 0.0]

@@ -277,11 +277,13 @@ def check(convention, group, excluded, least):
     assert compared > least
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("convention", CONVENTIONS)
 def test_a_convention_equals_what_its_library_returned(convention):
     check(convention, "", EXCLUDED, 30)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("excluded", EXCLUDED, ids=lambda each: f"{each[0]} {each[4]}")
 def test_what_is_excluded_is_unlike_ours_indeed(excluded):
     convention, _, cases, *_ = excluded

@@ -104,6 +104,7 @@ def test_each_parameter_has_a_plot_with_the_values_of_the_table(run):
     assert len(set(names)) == len(names)
 
 
+@pytest.mark.long
 def test_the_page_and_python_show_the_plot(run):
     page = build_page([run])
     assert 'id="parameter"' in page

@@ -177,6 +177,7 @@ def run_of(n_rows, long):
     return Run(info, users.assign(dataset=info.cells[0].dataset))
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("kind", "n_rows", "long"),
     [
@@ -256,6 +257,7 @@ def test_names_on_a_line_move_only_as_far_as_they_must(wanted, expected):
     assert spread_positions(wanted, 1.0, 0.0, 10.0) == pytest.approx(expected)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("kind", list(plots.KINDS))
 @pytest.mark.parametrize("dpi", [72, 144, 300])
 def test_no_mark_touches_the_edge_of_the_file_at_any_resolution(nasty, kind, dpi):

@@ -69,6 +69,7 @@ def shown(row, column):
     return f"{float(row[column]):.{places}f}" if row[column] else ""
 
 
+@pytest.mark.long
 def test_the_page_shows_numbers_intervals_letters_and_times(nasty_page, rows):
     tables = [t for t in Tables(nasty_page).tables if t[0][-1]["text"].strip() == "users"]
     found = {}

@@ -110,6 +110,7 @@ def test_ends_are_those_of_infinitely_many_resamples(chances, lowest):
     assert np.abs([low, high] - exact / 10).max() < ENOUGH * np.ptp(exact / 10)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", ["bca", "percentile"])
 def test_ends_of_scores_are_those_of_resamples_within_their_noise(method):
     values = scores((MANY_USERS, 2), 5) ** 2
