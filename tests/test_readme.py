@@ -67,6 +67,7 @@ def test_every_command_it_names_is_there_and_every_command_is_named():
     assert {"run", "check", "compare", "list", "cache"} <= named
 
 
+@pytest.mark.long
 def test_its_tables_are_those_of_the_results():
     script = TOP / "dev" / "tools" / "readme_tables.py"
     done = subprocess.run(

@@ -62,6 +62,7 @@ def parts(request):
 SLOW = ("KNNBaseline ", "SVDpp", "NMF biased", "SlopeOne")
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "name",
     [

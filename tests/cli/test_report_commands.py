@@ -86,6 +86,7 @@ def test_what_is_not_there_is_one_line_and_exit_2(call, arguments, message):
     assert sorted(RUNS.rglob("*")) == before
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("arguments", "names"),
     [
@@ -171,6 +172,7 @@ def test_files_are_written_into_links_and_pipes_which_stay(call, tmp_path, targe
     assert read().startswith(begins)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "command",

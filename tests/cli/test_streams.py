@@ -188,6 +188,7 @@ def program(folder, *arguments, before=(), **options):
     )
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [

@@ -67,6 +67,7 @@ def plain_predictions(train, test):
     return model.test([*test[["user", "item", "rating"]].itertuples(index=False, name=None)])
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("split", SPLITS)
 @pytest.mark.parametrize("kind", CANDIDATES)
 @pytest.mark.parametrize("policy", ["keep", "drop"])

@@ -67,6 +67,7 @@ def own(imports="", value="3.0"):
     return OWN.format(imports=imports, value=value)
 
 
+@pytest.mark.long
 def test_an_edited_helper_of_a_helper_is_computed_with_at_once(project):
     folder = project(
         own=own("import mine", "mine.guess(i)"),

@@ -53,6 +53,7 @@ LESS_READ = ["users.parquet", *sorted({*TABLE_FILES} - {"table.csv"})]
 LATER = [pytest.param(name, marks=pytest.mark.long) for name in LESS_READ]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", ["run.json", "table.csv", "trials.parquet", *LATER])
 def test_a_damaged_result_is_named_and_the_next_run_replaces_it(bench, tuned, name):
     first = harness.run(tuned)

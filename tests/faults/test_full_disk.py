@@ -116,6 +116,7 @@ def test_results_that_cannot_be_written_keep_the_cells(bench):
 LATE = [pytest.param(limit, marks=pytest.mark.long) for limit in (0, 4_000)]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.skipif(sys.platform == "win32", reason="needs limits")
 @pytest.mark.parametrize("limit", [1_000, *LATE])
 def test_a_limit_of_file_sizes_is_met_with_a_reason(bench, limit):

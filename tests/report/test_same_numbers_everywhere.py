@@ -145,6 +145,7 @@ def test_latex_and_notebook_show_the_numbers_of_the_csv(nasty, rows):
             assert cell["text"].startswith(shown(row, label))
 
 
+@pytest.mark.long
 def test_every_form_of_the_table_has_the_columns_of_one_declaration(nasty, nasty_page, rows):
     columns = columns_of(nasty.table)
     names, titles = ([getattr(column, key) for column in columns] for key in ("name", "title"))

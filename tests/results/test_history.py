@@ -220,6 +220,7 @@ def test_writers_at_once_all_keep_their_runs(results):
     assert len({run.earlier for run in written}) == 6
 
 
+@pytest.mark.long
 def test_every_command_that_takes_a_run_takes_an_earlier_one(results, cli):
     outputs = {"outputs": {"estimates": True, "lists": 3}, "metrics": ["ndcg@3", "mae"]}
     first = harness.run(CONFIG | outputs, results=results)

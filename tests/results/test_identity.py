@@ -57,6 +57,7 @@ ONE_OUT = [{"kind": "leave-n-out", "too_few": each} for each in ("train", "drop"
 KNOWN = {"kind": "rated", "unknown_users": "drop"}
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("key", "entries", "expected"),
     [

@@ -120,6 +120,7 @@ def test_the_value_is_the_mean_that_is_compared(done):
             assert difference == pytest.approx(pair["difference"], abs=1e-12)
 
 
+@pytest.mark.long
 def test_no_value_lies_outside_its_interval_wherever_both_are_shown(done):
     summary = summarise(done)
     shown = pd.read_csv(io.StringIO(to_csv(done.info)))
