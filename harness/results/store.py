@@ -1,8 +1,8 @@
 """Finished cells on disk: each is one complete file, found by its key.
 
 A file is a checksum and NumPy's own archive of plain arrays, one of which is a header in JSON; of a
-trial it is the header alone. It contains no code, and everything is checked: a file from another
-source either holds what a cell holds or is refused before anything is computed from it.
+trial it is the header alone. It contains no code. The checksum finds damage, and cheap checks of
+types, shapes and ranges find what the loops over it could not bear; both are computed again.
 """
 
 from __future__ import annotations
@@ -34,7 +34,6 @@ from harness.results.fields import Record
 
 MAGIC = b"harness-cell-3\n"
 START = len(MAGIC) + hashlib.sha256().digest_size
-MOST_HEADER = 1_000_000
 A_DAY = 86_400
 
 ARRAYS = {
@@ -201,16 +200,10 @@ def _unpacked(content: bytes) -> tuple[_Header, Arrays]:
     if not content.startswith(b"{"):
         try:
             with np.load(io.BytesIO(content), allow_pickle=False) as file:
-                members = file.zip.infolist()
-                size = sum(member.file_size for member in members)
-                if len(members) > len(ARRAYS) + 1 or size > len(content):
-                    raise ValueError("too many arrays, or too large ones")
                 arrays = {name: np.ascontiguousarray(file[name]) for name in file.files}
             header = arrays.pop("header").tobytes()
         except Exception as error:  # of bytes that are no archive, NumPy and zipfile raise anything
             raise ResultsError(f"not a finished cell ({error})") from None
-    if len(header) > MOST_HEADER:
-        raise ResultsError("not a finished cell (its header is too long)")
     return _Header.model_validate_json(header), arrays
 
 

@@ -1,10 +1,8 @@
-"""A forged cell with a correct checksum is refused before anything is computed."""
+"""A damaged cell is found by its checksum; one that does not fit, by types, shapes and ranges."""
 
 import hashlib
 import io
 import json
-import time
-import zipfile
 
 import numpy as np
 import pytest
@@ -66,10 +64,10 @@ def sealed(content):
     return MAGIC + hashlib.sha256(content).digest() + content
 
 
-def put_together(header, arrays, save=np.savez):
+def put_together(header, arrays):
     file = io.BytesIO()
     text = header if isinstance(header, bytes) else json.dumps(header).encode()
-    save(file, header=np.frombuffer(text, np.uint8), **arrays)
+    np.savez(file, header=np.frombuffer(text, np.uint8), **arrays)
     return sealed(file.getvalue())
 
 
@@ -104,22 +102,21 @@ def test_a_trial_is_its_header_and_comes_back_as_it_was():
 
 
 @pytest.mark.parametrize(
-    ("facts", "padding", "message"),
+    ("facts", "message"),
     [
-        (FACTS, "", "arrays are missing"),  # a cell has lists
-        (FACTS | {"judged": {"ndcg@10": "much"}}, "", "judged.ndcg@10 is not right"),
-        (FACTS | {"judged": {"ndcg@10": 0.5}}, "x" * 10**6, "its header is too long"),
+        (FACTS, "arrays are missing"),  # a cell has lists
+        (FACTS | {"judged": {"ndcg@10": "much"}}, "judged.ndcg@10 is not right"),
     ],
 )
-def test_another_header_alone_is_refused(facts, padding, message):
-    header = {"key": KEY, "facts": facts, "inputs": {"padding": padding}}
+def test_another_header_alone_is_refused(facts, message):
+    header = {"key": KEY, "facts": facts, "inputs": {}}
     with pytest.raises(ResultsError, match=message):
         CellRecord.from_bytes(sealed(json.dumps(header).encode()), KEY)
 
 
-def refused(header, arrays, message, save=np.savez):
+def refused(header, arrays, message):
     with pytest.raises(ResultsError, match=message):
-        CellRecord.from_bytes(put_together(header, arrays, save), KEY)
+        CellRecord.from_bytes(put_together(header, arrays), KEY)
 
 
 @pytest.mark.parametrize(
@@ -179,28 +176,11 @@ def test_a_header_that_says_something_else_is_refused(whole, change, message):
     refused(header, arrays, message)
 
 
-@pytest.mark.parametrize(
-    "header",
-    [
-        b"",
-        b"[]",
-        b"null",
-        b"{" * 900_000,
-        b"[" * 900_000 + b"]" * 1_000,
-        b'{"key": "' + b"x" * 900_000,
-        b"\xff\xfe",
-        b"9" * 900_000,
-        b" " * 1_100_000,
-    ],
-    ids=range(9),
-)
-def test_a_header_that_is_no_header_is_refused_at_once(header):
-    begun = time.process_time()
+@pytest.mark.parametrize("header", [b"", b"[]", b"null", b'{"key": "', b"\xff\xfe", b"9"])
+def test_a_header_that_is_no_header_is_refused(header):
     refused(header, {}, "not a finished cell")
-    assert time.process_time() - begun < 2
 
 
-@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -210,27 +190,11 @@ def test_a_header_that_is_no_header_is_refused_at_once(header):
         ({"users": np.array([print, len])}, "pickle"),
         ({"rankings.top_items": np.zeros((4, 1), np.int32)}, "contradict"),
         ({"more": np.zeros(1)}, "too many"),
-        ({f"more{i}": np.zeros(1) for i in range(100_000)}, "too many"),
-        ({"users": np.zeros(10**7, np.int32)}, "too large"),
     ],
 )
 def test_arrays_of_another_shape_or_type_are_refused(whole, change, message):
     header, arrays = whole
-    refused(header, arrays | change, message, np.savez_compressed)
-
-
-@pytest.mark.parametrize("shape", [(2**39,), (-2,), (1e3,), (3,), (2**62, 2**62)])
-def test_an_array_that_says_it_is_larger_than_it_is_is_refused(whole, shape):
-    header, arrays = whole
-    del arrays["users"]
-    member = io.BytesIO()
-    described = {"descr": "<i4", "fortran_order": False, "shape": shape}
-    np.lib.format.write_array_header_1_0(member, described)
-    file = io.BytesIO(put_together(header, arrays)[START:])
-    with zipfile.ZipFile(file, "a") as archive:
-        archive.writestr("users.npy", member.getvalue() + bytes(8))
-    with pytest.raises(ResultsError, match="not a finished cell"):
-        CellRecord.from_bytes(sealed(file.getvalue()), KEY)
+    refused(header, arrays | change, message)
 
 
 @pytest.mark.parametrize(
