@@ -22,6 +22,7 @@ from harness.errors import ResultsError, counted, suggestion
 from harness.files import is_url, placed
 from harness.lazy import pd
 from harness.results.display import GROUP, best_rows, plain
+from harness.results.history import name_of
 from harness.results.record import RunInfo
 from harness.results.runs import Run
 from harness.results.scores import chosen_metric
@@ -181,7 +182,7 @@ def best(
     params, how = _selected(run, row, seeded="random_state" in chosen.params)
     written = info.experiment.stated()
     suffix = "best" if algorithm is None else re.sub(r"[^A-Za-z0-9._-]+", "-", algorithm)
-    config: dict[str, Any] = {"name": f"{info.name}-{suffix}"[:80]}
+    config: dict[str, Any] = {"name": f"{name_of(Path(info.name))}-{suffix}"[:80]}
     fields = ("filters", "fallback", "clip", "accelerate")
     config |= {key: written[key] for key in fields if key in written}
     for key in GROUP:

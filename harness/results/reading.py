@@ -60,6 +60,8 @@ def _read_run(folder: Path) -> Run:
         hint = suggestion(folder.name, names) if names else "run a config first"
         raise ResultsError(f"{folder}: no run there; {hint}")
     info = read_info(folder / RUN_FILE)
+    if info.name == name_of(folder) != folder.name:  # an earlier run says everywhere which one
+        info = info.model_copy(update={"name": folder.name})
     for name, digest in info.files.items():
         if Path(name).name != name or not (folder / name).is_file():
             raise ResultsError(f"{folder / name}: missing; {AGAIN}")
