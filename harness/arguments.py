@@ -197,6 +197,7 @@ def _resolved(hint: Any) -> Any:
     return _resolved(origin.__value__[arguments] if arguments else origin.__value__)
 
 
+@cache  # resolving the parts of NumPy's unions again costs more than the check itself
 def _choices(hint: Any) -> tuple[Any, ...]:
     """Return the parts of a union, those of unions within it too."""
     hint = _resolved(hint)
@@ -226,7 +227,7 @@ def _fits(value: object, hint: Any) -> bool:
     choices, origin = _choices(hint), get_origin(hint)
     if hint in (Any, object):
         return True
-    if {*_choices(ArrayLike)} <= {*choices}:  # whose parts no instance check tells apart
+    if _is_array_like(hint):  # whose parts no instance check tells apart
         return value is not None or type(None) in choices
     if origin is np.ndarray:
         return _is_array(value, hint)
@@ -243,6 +244,11 @@ def _fits(value: object, hint: Any) -> bool:
     if inspect.isclass(origin or hint):
         return _is_instance(value, origin or hint, get_args(hint))
     return True  # a type variable, or what only type checkers know
+
+
+@cache
+def _is_array_like(hint: Any) -> bool:
+    return {*_choices(ArrayLike)} <= {*_choices(hint)}
 
 
 def _is_array(value: object, hint: Any) -> bool:
