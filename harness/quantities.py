@@ -74,12 +74,20 @@ def _check_size(size: object, smallest: int = 1) -> object:
 _UNITS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400, "week": 604_800}
 
 
+_DURATION = rf"[1-9]\d{{0,9}} ({'|'.join(_UNITS)})s?"
+_A_DURATION = f"a number of {'s, '.join(_UNITS)}s, as 90 days"
+
+
+def _check_duration(duration: object) -> object:
+    if isinstance(duration, str) and re.fullmatch(_DURATION, duration):
+        return duration
+    raise ValueError(f"found {duration!r}; write {_A_DURATION}")
+
+
 def _check_span(span: object) -> object:
-    pattern = rf"[1-9]\d{{0,9}} ({'|'.join(_UNITS)})s?"
-    if _is_share(span) or (isinstance(span, str) and re.fullmatch(pattern, span)):
+    if _is_share(span) or (isinstance(span, str) and re.fullmatch(_DURATION, span)):
         return span
-    expected = f"a share of the ratings, as 0.2, or a number of {'s, '.join(_UNITS)}s, as 90 days"
-    raise ValueError(f"found {span!r}; write {expected}")
+    raise ValueError(f"found {span!r}; write a share of the ratings, as 0.2, or {_A_DURATION}")
 
 
 Count = Annotated[int, Field(ge=1)]
@@ -115,6 +123,8 @@ Points = Annotated[
     Discriminator(lambda points: "points" if isinstance(points, list) else "number"),
 ]
 """How many points in time, or a list of quantiles and moments."""
+Duration = Annotated[str, BeforeValidator(_check_duration, json_schema_input_type=str)]
+"""A span of time, as `90 days`."""
 Span = Annotated[float | str, BeforeValidator(_check_span, json_schema_input_type=Share | str)]
 """A share of the ratings, or a span of time, as `90 days`."""
 

@@ -22,6 +22,7 @@ from harness.splits.base import (
     Rows,
     SplitSection,
     draw_users,
+    natural,
     rounded,
 )
 from harness.splits.fields import Seed, seeded
@@ -29,6 +30,16 @@ from harness.splits.fields import Seed, seeded
 Choice = Annotated[
     Literal["random", "latest"],
     Field(description="Which of a user's ratings are the test: drawn at random, or the latest."),
+]
+
+
+EqualTimes = Annotated[
+    Literal["row", "item"],
+    Field(
+        description="Which of a user's ratings of one moment is the later one for `choose: "
+        "latest`: the one further down in the data, or the one whose item's id sorts later "
+        "(numbers before words), whatever the order of the data."
+    ),
 ]
 
 
@@ -44,7 +55,14 @@ class _PerUser(DrawnSplit):
     if TYPE_CHECKING:
         n_splits: int = 1
         choose: Choice = "random"
+        equal_times: EqualTimes = "row"
         too_few: Policy = "error"
+
+    @model_validator(mode="after")
+    def _equal_times_of_the_latest(self) -> Self:
+        if self.choose == "random" and self.equal_times != "row":
+            raise ValueError("`equal_times` is for `choose: latest`; remove it")
+        return self
 
     @abstractmethod
     def counts(self, ratings: Ratings, rng: np.random.Generator) -> tuple[Counts, Mask, str, str]:
@@ -70,7 +88,23 @@ class _PerUser(DrawnSplit):
             test = ~few[ratings.users] & (self._from_end(ratings, rng) < n_test[ratings.users])
             train = ~test & ~few[ratings.users] if self.too_few == "drop" else ~test
             folds.append((np.flatnonzero(train), np.flatnonzero(test)))
+        if self.choose == "latest" and self.equal_times == "row":
+            notes += self._ties(ratings, test, ~test & ~few[ratings.users])
         return folds, notes
+
+    def _ties(self, ratings: Ratings, test: Mask, train: Mask) -> Notes:
+        """Return a note on users with ratings of one moment on both sides of the division."""
+        times, n = ratings.timestamps, ratings.n_users
+        assert times is not None  # else nothing is the latest
+        first = np.full(n, np.iinfo(np.int64).max)
+        last = np.full(n, np.iinfo(np.int64).min)
+        np.minimum.at(first, ratings.users[test], times[test])
+        np.maximum.at(last, ratings.users[train], times[train])
+        n_tested = np.count_nonzero(np.bincount(ratings.users[test], minlength=n))
+        if not (n_tied := int(np.count_nonzero(first == last))):
+            return ()
+        values = {"n": n_tied, "n_all": n_tested, "share": n_tied / n_tested}
+        return (Note("equal-times", values),)
 
     def _as_surprise(self, ratings: Ratings, few: Mask, state: int) -> list[Parts]:
         """Draw one row of each user, users as they appear; rows are grouped by user."""
@@ -87,32 +121,42 @@ class _PerUser(DrawnSplit):
         return [(np.delete(rows, drawn), rows[drawn]) for drawn in draws]
 
     def _from_end(self, ratings: Ratings, rng: np.random.Generator) -> Rows:
-        """Return each row's place among its user's rows, 0 for the last in time or at random.
-
-        Of two ratings with the same timestamp the one further down in the data is the later one.
-        """
+        """Return each row's place among its user's rows, 0 for the last in time or at random."""
         keys: Counts
+        ties = np.zeros(len(ratings), np.int64)  # equal: the one further down is the later one
         if self.choose == "random":
             keys = rng.random(len(ratings))
         elif ratings.timestamps is not None:
             keys = ratings.timestamps
+            if self.equal_times == "item":
+                ids = [natural(str(item)) for item in ratings.item_ids]
+                ties[:] = np.argsort(sorted(range(len(ids)), key=ids.__getitem__))[ratings.items]
         else:
             raise SplitError(
                 f"{self.describe()}: {ratings.name} has no timestamps; use choose: random"
             )
-        order = np.lexsort((keys, ratings.users))
+        order = np.lexsort((ties, keys, ratings.users))
         counts = np.bincount(ratings.users, minlength=1)
         places = np.empty(len(ratings), np.int64)
         places[order] = np.repeat(np.cumsum(counts), counts) - 1 - np.arange(len(ratings))
         return places
 
     def inner(self) -> SplitSection | None:
-        keys = self.model_dump(include={"n", "fraction"}) | {"choose": "latest", "too_few": "train"}
+        keys = self.model_dump(include={"n", "fraction", "equal_times"})
+        keys |= {"choose": "latest", "too_few": "train"}
         kind = UserFraction if isinstance(self, UserHoldout) else type(self)
         return kind.model_validate(keys) if self.choose == "latest" else None
 
+    def _order(self) -> str:
+        """Return what a short name says of ratings of one moment."""
+        return " by item" if self.equal_times == "item" else ""
+
     def _chosen(self) -> str:
-        return {"random": "drawn at random", "latest": "the latest"}[self.choose]
+        if self.choose == "random":
+            return "drawn at random"
+        if self.equal_times == "item":
+            return "the latest (at equal times by the item's id)"
+        return "the latest"
 
     def _policy(self, enough: str, who: str = "user") -> str:
         """Return a sentence on users without enough ratings."""
@@ -131,6 +175,7 @@ class LeaveNOut(_PerUser):
     n: int = Field(default=1, ge=1)
     """Test ratings of each user."""
     choose: Choice = "random"
+    equal_times: EqualTimes = "row"
     min_train: int = Field(default=1, ge=0)
     """Fewest training ratings that a tested user keeps."""
     too_few: Policy = "error"
@@ -160,7 +205,7 @@ class LeaveNOut(_PerUser):
         return np.full(len(counts), self.n), few, need, "lower n or min_train"
 
     def describe(self) -> str:
-        name = f"leave-{self.n}-out {self.choose}"
+        name = f"leave-{self.n}-out {self.choose}{self._order()}"
         if self.min_train != 1:
             name += f", {self.min_train} in training"
         if self.n_splits > 1:
@@ -187,6 +232,7 @@ class UserFraction(_PerUser):
     fraction: Share = 0.2
     """Share of test ratings, rounded to the nearest count, but at least one and never all."""
     choose: Choice = "random"
+    equal_times: EqualTimes = "row"
     too_few: Policy = "error"
     """Policy for users with a single rating: an error, training, or out of both parts."""
     random_state: Seed = None
@@ -197,7 +243,7 @@ class UserFraction(_PerUser):
         return n_test, counts == 1, "a single rating", "filter with min-ratings-per-user"
 
     def describe(self) -> str:
-        return f"user fraction {written(self.fraction)} {self.choose}"
+        return f"user fraction {written(self.fraction)} {self.choose}{self._order()}"
 
     def sentence(self, part: str = "test part") -> str:
         return (
@@ -217,6 +263,7 @@ class UserHoldout(_PerUser):
     given: SizeOrZero = 0.8
     """Share (rounded down) or count of a test user's ratings that are in training."""
     choose: Choice = "random"
+    equal_times: EqualTimes = "row"
     too_few: Policy = "error"
     """Policy for test users with no rating left to test: an error, training, or out."""
     random_state: Seed = None
@@ -232,7 +279,8 @@ class UserHoldout(_PerUser):
         return n_test, tested & (n_test <= 0), need, "lower given"
 
     def describe(self) -> str:
-        return f"user holdout {written(self.users)}, given {written(self.given)} {self.choose}"
+        name = f"user holdout {written(self.users)}, given {written(self.given)}"
+        return f"{name} {self.choose}{self._order()}"
 
     def sentence(self, part: str = "test part") -> str:
         return (

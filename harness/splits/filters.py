@@ -15,6 +15,7 @@ from harness.quantities import Count, Moment, Size, State, seconds, written
 from harness.splits.base import FilterSection, Mask, draw_users
 
 Codes = NDArray[np.int32]
+Counts = NDArray[np.int64] | NDArray[np.float64]
 
 
 class KCore(FilterSection):
@@ -54,6 +55,41 @@ class MinRatingsPerItem(FilterSection):
 
     def keep(self, ratings: Ratings, state: int) -> Mask:
         return _enough(ratings.items, self.n)
+
+
+class MaxRatingsPerUser(FilterSection):
+    """At most so many ratings of each user."""
+
+    kind: Literal["max-ratings-per-user"] = "max-ratings-per-user"
+    """Keep at most so many ratings of each user."""
+    n: Count
+    """Most ratings that a user keeps."""
+    choose: Literal["random", "latest"] = "random"
+    """Which are kept: drawn at random, or the latest; of two with one timestamp the one further
+    down in the data is the later one."""
+    random_state: State | None = None
+    """Seed of the draw; null: from the run's seed."""
+
+    def keep(self, ratings: Ratings, state: int) -> Mask:
+        if self.choose == "latest":
+            if ratings.timestamps is None:
+                raise SplitError(
+                    f"filters: {self.describe()} needs timestamps, which {ratings.name} does not "
+                    "have; use choose: random"
+                )
+            keys: Counts = ratings.timestamps
+        else:
+            state = state if self.random_state is None else self.random_state
+            keys = np.random.Generator(np.random.PCG64(state)).random(len(ratings))
+        order = np.lexsort((keys, ratings.users))
+        counts = np.bincount(ratings.users)
+        from_end = np.repeat(np.cumsum(counts), counts) - 1 - np.arange(len(ratings))
+        keep = np.zeros(len(ratings), bool)
+        keep[order[from_end < self.n]] = True
+        return keep
+
+    def describe(self) -> str:
+        return f"at most {self.n} per user, {self.choose}"
 
 
 class TimeWindow(FilterSection):

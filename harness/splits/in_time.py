@@ -12,7 +12,7 @@ from pydantic import model_validator
 from harness.datasets import Ratings
 from harness.errors import SplitError, counted
 from harness.notes import Note
-from harness.quantities import Moment, Points, Share, Span, seconds, span_seconds, written
+from harness.quantities import Duration, Moment, Points, Share, Span, seconds, span_seconds, written
 from harness.splits.base import DrawnSplit, Notes, Parts, Rows, SplitSection, rounded
 
 
@@ -23,26 +23,34 @@ class GlobalTime(DrawnSplit):
     """Ratings before a moment are the training part; those at or after it are the test part."""
     quantile: Share | None = None
     """The moment is the timestamp that this share of the ratings comes before; ratings of that
-    very second are all test. 0.8 when neither key is given."""
+    very second are all test. 0.8 when no key is given."""
     date: Moment | None = None
     """The moment itself: a date or time (UTC), or seconds since 1970."""
+    last: Duration | None = None
+    """The test part is the end of the data, as `3 weeks`: what is that much older than the latest
+    rating, or more, is training."""
 
     @model_validator(mode="before")
     @classmethod
     def _default_quantile(cls, data: object) -> object:
-        if isinstance(data, dict) and data.get("quantile") is None and data.get("date") is None:
+        keys = ("quantile", "date", "last")
+        if isinstance(data, dict) and all(data.get(key) is None for key in keys):
             return {**data, "quantile": 0.8}
         return data
 
     @model_validator(mode="after")
     def _one_moment(self) -> Self:
-        if self.quantile is not None and self.date is not None:
-            raise ValueError("both `quantile` and `date`; keep one")
+        keys = [key for key in ("quantile", "date", "last") if getattr(self, key) is not None]
+        if len(keys) > 1:
+            raise ValueError(f"both `{keys[0]}` and `{keys[1]}`; keep one")
         return self
 
     def draw(self, ratings: Ratings, state: int) -> tuple[list[Parts], Notes]:
         name, times = self.describe(), _times(self, ratings)
-        moment = _moment(times, self.quantile or 0.0 if self.date is None else self.date)
+        if self.last is not None:
+            moment = int(times.max()) - span_seconds(self.last) + 1
+        else:
+            moment = _moment(times, self.quantile or 0.0 if self.date is None else self.date)
         before = times < moment
         if before.all() or not before.any():
             missing = "at or after" if before.all() else "before"
@@ -55,9 +63,16 @@ class GlobalTime(DrawnSplit):
         return [(np.flatnonzero(before), np.flatnonzero(~before))], (note,)
 
     def describe(self) -> str:
+        if self.last is not None:
+            return f"last {self.last}"
         return f"global time {self.quantile if self.date is None else self.date}"
 
     def sentence(self, part: str = "test part") -> str:
+        if self.last is not None:
+            return (
+                f"The ratings of the last {self.last} of the data are the {part}, those before "
+                "are training."
+            )
         if self.date is not None:
             return f"Ratings from {self.date} on are the {part}, those before are training."
         return (

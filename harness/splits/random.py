@@ -11,8 +11,9 @@ from pydantic import Field, model_validator
 
 from harness.datasets import Ratings
 from harness.errors import SplitError, counted
+from harness.lazy import pd
 from harness.quantities import Folds, Share, Size, written
-from harness.splits.base import DrawnSplit, Notes, Parts, natural
+from harness.splits.base import DrawnSplit, Notes, Parts, Rows, natural
 from harness.splits.fields import LegacySeed, seeded
 
 SeveralFolds = Annotated[Folds, Field(ge=2)]
@@ -31,8 +32,10 @@ class Holdout(DrawnSplit):
     random_state: LegacySeed = None
     shuffle: bool = True
     """Whether the ratings are shuffled first; if not, `surprise` tests on the last of them."""
+    n_splits: Folds = 1
+    """How many independent random draws, as `ShuffleSplit` makes them; folds may overlap."""
     like: Literal["surprise", "sklearn"] = "surprise"
-    """Which library's `train_test_split` is reproduced, row for row."""
+    """Which library's `train_test_split` and `ShuffleSplit` are reproduced, row for row."""
 
     @model_validator(mode="before")
     @classmethod
@@ -51,6 +54,8 @@ class Holdout(DrawnSplit):
                 f"`test_size` {test} and `train_size` {train} are more than the whole; "
                 "make them smaller"
             )
+        if self.n_splits > 1 and not self.shuffle:
+            raise ValueError("`shuffle: false` gives one division only; remove `n_splits`")
         return self
 
     def draw(self, ratings: Ratings, state: int) -> tuple[list[Parts], Notes]:
@@ -69,15 +74,20 @@ class Holdout(DrawnSplit):
                 f"{self.describe()}: needs more than the {counted(n, 'rating')} of the data; "
                 "make test_size or train_size smaller"
             )
-        order = np.random.RandomState(state).permutation(n) if self.shuffle else np.arange(n)
-        if self.shuffle and self.like == "sklearn":  # whose permutation begins with the test part
-            return [(order[n_test : n_test + n_train], order[:n_test])], ()
-        return [(order[:n_train], order[n_train : n_train + n_test])], ()
+        folds, rng = [], np.random.RandomState(state)  # one for all draws, as both libraries have
+        for _ in range(self.n_splits):
+            order = rng.permutation(n) if self.shuffle else np.arange(n)
+            if self.shuffle and self.like == "sklearn":  # its permutation begins with the test part
+                folds.append((order[n_test : n_test + n_train], order[:n_test]))
+            else:
+                folds.append((order[:n_train], order[n_train : n_train + n_test]))
+        return folds, ()
 
     def describe(self) -> str:
         sizes = (self.test_size, " "), (self.train_size, ", train ")
         name = "holdout" + "".join(f"{by}{written(n)}" for n, by in sizes if n is not None)
         name += "" if self.shuffle else ", unshuffled"
+        name += f", {self.n_splits} draws" if self.n_splits > 1 else ""
         return name + (", as sklearn" if self.like == "sklearn" else "")
 
     def sentence(self, part: str = "test part") -> str:
@@ -87,7 +97,8 @@ class Holdout(DrawnSplit):
         if self.shuffle:
             how = f"drawn at random as by {like}{seeded(self.random_state)}"
             rest = f"; {train} are training" if test and train else ""
-            return f"{test or f'All but {train}'}, {how}, are the {part}{rest}."
+            draws = f", in {self.n_splits} independent draws" if self.n_splits > 1 else ""
+            return f"{test or f'All but {train}'}, {how}, are the {part}{draws}{rest}."
         if test is None:
             parts = f"all but the first {train} are the {part}"
         elif train is None:
@@ -115,11 +126,25 @@ class _Folds(DrawnSplit):
             order = np.arange(n)
             if getattr(self, "shuffle", True):
                 rng.shuffle(order)
+            if getattr(self, "within_users", False):
+                folds += self._within_users(ratings, order)
+                continue
             sizes = np.full(self.n_splits, n // self.n_splits)
             sizes[: n % self.n_splits] += 1  # the first folds take what is left over
             for start, stop in pairwise([0, *np.cumsum(sizes).tolist()]):
                 folds.append((np.concatenate([order[:start], order[stop:]]), order[start:stop]))
         return folds, ()
+
+    def _within_users(self, ratings: Ratings, order: Rows) -> list[Parts]:
+        """Deal each user's rows out to the folds one after another, in an order of the rows."""
+        users = pd.factorize(ratings.users[order])[0]  # as they appear, whatever they are called
+        fold = np.empty(len(order), np.int64)
+        # The next user goes on where the last one ended, so that all folds have one size.
+        fold[order[np.argsort(users, kind="stable")]] = np.arange(len(order)) % self.n_splits
+        return [
+            (np.flatnonzero(fold != number), np.flatnonzero(fold == number))
+            for number in range(self.n_splits)
+        ]
 
 
 class KFold(_Folds):
@@ -132,15 +157,20 @@ class KFold(_Folds):
     random_state: LegacySeed = None
     shuffle: bool = True
     """Whether the ratings are shuffled before they are cut into folds."""
+    within_users: bool = False
+    """Whether the ratings of each user are cut into folds, in sizes that differ by at most one,
+    in place of all ratings together. Both parts are then in the order of the data."""
 
     def describe(self) -> str:
-        return f"{self.n_splits}-fold" + ("" if self.shuffle else ", unshuffled")
+        name = f"{self.n_splits}-fold" + (" within users" if self.within_users else "")
+        return name + ("" if self.shuffle else ", unshuffled")
 
     def sentence(self, part: str = "test part") -> str:
         how = f"at random into {self.n_splits} folds{seeded(self.random_state)}"
         if not self.shuffle:
             how = f"in the order of the data into {self.n_splits} folds"
-        return f"The ratings were divided {how}, each the {part} once."
+        whose = "ratings of each user" if self.within_users else "ratings"
+        return f"The {whose} were divided {how}, each the {part} once."
 
 
 class RepeatedKFold(_Folds):

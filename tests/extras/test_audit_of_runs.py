@@ -20,6 +20,7 @@ SPLITS = {
     "holdout": {"test_size": 0.3},
     "kfold": {"n_splits": 2},
     "repeated-kfold": {"n_splits": 2, "n_repeats": 1},
+    "item-holdout": {"items": 0.3, "given": 2},
     "item-fraction": {"fraction": 0.3},
     "leave-n-out": {"n": 3, "choose": "latest", "too_few": "train"},
     "user-fraction": {"fraction": 0.3},

@@ -13,6 +13,7 @@ from harness.splits import filter
 from harness.splits.filters import (
     FirstUsers,
     KCore,
+    MaxRatingsPerUser,
     MinRating,
     MinRatingsPerItem,
     MinRatingsPerUser,
@@ -138,3 +139,22 @@ def test_filters_keep_what_they_say_one_after_another(filters, ratings, left, re
 def test_a_filter_that_cannot_be_applied_is_refused(filters, ratings, message):
     with pytest.raises(SplitError, match=message):
         filter(filters, ratings, seed=0)
+
+
+@given(pairs, st.integers(1, 5), st.sampled_from(["random", "latest"]))
+def test_a_user_keeps_at_most_so_many_ratings(some_pairs, n, choose):
+    times = [(7 * place) % 5 for place in range(len(some_pairs))]
+    kept, _ = filter([MaxRatingsPerUser(n=n, choose=choose)], ratings_of(some_pairs, times), seed=1)
+    for user in {user for user, _ in some_pairs}:
+        rows = [row for row, (other, _) in enumerate(some_pairs) if other == user]
+        latest = {some_pairs[row] for row in sorted(rows, key=lambda row: (times[row], row))[-n:]}
+        here = {pair for pair in pairs_of(kept) if pair[0] == user}
+        assert len(here) == min(n, len(rows))
+        assert choose == "random" or here == latest
+
+
+def test_the_latest_ratings_need_timestamps():
+    with pytest.raises(
+        SplitError, match=r"at most 2 per user, latest needs .*use choose"
+    ):
+        filter([MaxRatingsPerUser(n=2, choose="latest")], ratings_of([(1, 1)]), seed=0)

@@ -1,6 +1,7 @@
 """Kinds of split, against Surprise, scikit-learn and counting by hand."""
 
 import hashlib
+import math
 from collections import Counter
 
 import numpy as np
@@ -8,6 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.model_selection import ShuffleSplit as SklearnShuffleSplit
 from sklearn.model_selection import TimeSeriesSplit
 from sklearn.model_selection import train_test_split as sklearn_split
 from surprise import Dataset
@@ -17,6 +19,7 @@ from harness.datasets import Ratings
 from harness.errors import SplitError
 from harness.splits import make
 from harness.splits.base import DrawnSplit
+from harness.splits.by_item import ItemHoldout
 from harness.splits.by_user import LeaveNOut, UserFraction, UserHoldout
 from harness.splits.in_time import GlobalTime, Rolling
 from harness.splits.movielens import MovieLensFolds
@@ -79,6 +82,83 @@ def test_a_holdout_has_the_rows_of_its_library_or_both_refuse(like, n, test, tra
             make(section, plain(n), seed=0)
     else:
         assert rows_of(section, n) == [expected]
+
+
+@pytest.mark.parametrize("like", ["surprise", "sklearn"])
+@settings(max_examples=50)
+@given(st.integers(5, 60), st.floats(0.2, 0.8), STATES, st.integers(1, 5))
+def test_several_draws_have_the_rows_of_shuffle_split(like, n, test_size, state, n_splits):
+    options = {"n_splits": n_splits, "test_size": test_size, "random_state": state}
+    if like == "surprise":
+        expected = [*surprise_selection.ShuffleSplit(**options).split(RowDataset(range(n)))]
+    else:
+        parts = SklearnShuffleSplit(**options).split(np.arange(n))
+        expected = [(train.tolist(), test.tolist()) for train, test in parts]
+    assert rows_of(Holdout(like=like, **options), n) == expected
+
+
+@given(st.lists(st.integers(0, 9), min_size=8, max_size=80), st.integers(2, 5), STATES)
+def test_folds_within_users_divide_each_users_ratings_evenly(users, n_splits, state):
+    ratings = ratings_of(users)
+    for shuffle in (True, False):
+        section = KFold(n_splits=n_splits, within_users=True, shuffle=shuffle, random_state=state)
+        folds = make(section, ratings, seed=0)
+        tested = np.concatenate([fold.test for fold in folds])
+        assert sorted(tested.tolist()) == [*range(len(users))]
+        for fold in folds:
+            assert sorted([*fold.train, *fold.test]) == [*range(len(users))]
+        for codes in (ratings.users, np.zeros(len(users), np.int32)):  # each user's, and all
+            sizes = [np.bincount(codes[fold.test], minlength=10) for fold in folds]
+            assert np.ptp(sizes, axis=0).max() <= 1
+    last = [row for row in range(len(users)) if users[row] == users[0]]
+    place = [next(f for f, fold in enumerate(folds) if row in fold.test) for row in last]
+    assert place == [n % n_splits for n in range(len(last))]  # unshuffled, dealt out in order
+
+
+@given(st.lists(st.integers(0, 9), min_size=8, max_size=80), st.sampled_from([0, 2, 0.5]), STATES)
+def test_tested_items_have_the_ratings_in_training_that_are_given(items, given_, state):
+    n = len(items)
+    ratings = Ratings.from_columns(np.arange(n), items, np.arange(n) % 5 + 1.0, scale=(1, 5))
+    try:
+        (split,) = make(ItemHoldout(items=0.4, given=given_, random_state=state), ratings, seed=0)
+    except SplitError as error:
+        said = str(error)  # small data: no test item may have more ratings than are given
+    else:
+        said = ""
+    assert not said or "rating is left of" in said
+    if said:
+        return
+    tested, counts = {*ratings.items[split.test]}, Counter(ratings.items.tolist())
+    assert len(tested) <= math.ceil(0.4 * ratings.n_items)
+    for item in tested:
+        given_here = np.count_nonzero(ratings.items[split.train] == item)
+        assert given_here == (given_ if given_ in (0, 2) else counts[item] // 2)
+    assert sorted([*split.train, *split.test]) == [*range(n)]
+
+
+def test_ratings_of_one_moment_are_told_and_ordered_by_item_if_asked():
+    users, items = list("aaaabbb"), [10, 9, 2, 1, 3, 2, 1]
+    times = [5, 5, 5, 1, 7, 8, 9]
+    notes = []
+    for order in ([0, 1, 2, 3, 4, 5, 6], [2, 1, 0, 3, 6, 5, 4]):
+        ratings = Ratings.from_columns(
+            [users[n] for n in order],
+            [items[n] for n in order],
+            np.ones(7),
+            [times[n] for n in order],
+            scale=(1, 5),
+        )
+        latest = {}
+        for rule in ("row", "item"):
+            section = LeaveNOut(choose="latest", equal_times=rule)
+            (split,) = make(section, ratings, seed=0)
+            tested = [int(ratings.item_ids[item]) for item in ratings.items[split.test]]
+            latest[rule] = sorted(tested)
+            notes += [str(note) for note in split.notes if note.code == "equal-times"]
+        assert latest == {"row": [1, 2] if order[0] == 0 else [1, 10], "item": [1, 10]}
+    assert len(notes) == 2  # of both orders, for the rows alone
+    assert notes[0].startswith("1 of 2 users (50.0%) has ratings of one moment in both parts")
+    assert LeaveNOut(choose="latest", equal_times="item").inner().equal_times == "item"
 
 
 def test_a_lone_train_size_means_the_rest_is_test_as_in_sklearn_and_a_fifth_as_in_surprise():
@@ -334,6 +414,7 @@ BEFORE = "training is before 1998-01-01 00:00:00 UTC, test from then on"
         (Rolling(origins=[60], window=0.1), "abcabcabca", TIED, [0], [6, 8, 9], None),
         (Rolling(origins=[50], window=0.2), "abcabcabca", TIED, [2, 4, 7], [0, 6, 8, 9], None),
         (Rolling(origins=[0.2], horizon=0.2), "abcabcabca", TIED, [1, 3], [5], None),
+        (GlobalTime(last="20 seconds"), "abcabcabca", TIED, [0, 1, 2, 3, 4, 5, 6, 7], [8, 9], None),
         (GlobalTime(date=41), "abcabcabca", TIED, [1, 2, 3, 4, 5, 7], [0, 6, 8, 9], None),
         *(  # a date is midnight in universal time
             (GlobalTime(date=date), "abca", NEW_YEAR, [0, 3], [1, 2], BEFORE)
@@ -377,6 +458,9 @@ TOO_FEW = (
         (Holdout(test_size=0.5), "a", None, "holdout 50%: no training rating is left of 1; change"),
         (LeaveNOut(n=2), "abacad", None, TOO_FEW),
         (UserFraction(), "aab", None, r"1 user has a single rating \(as user 'b'\); filter"),
+        (ItemHoldout(items=5), "ab", None, "5 test items cannot be drawn from 2; lower items"),
+        (ItemHoldout(given=9), "ab", None, "item holdout 20%, given 9: no test rating is left"),
+        (GlobalTime(last="1 week"), "abc", [5, 6, 7], "last 1 week: no rating is before 1969-"),
         (UserHoldout(users=5), "ab", None, "5 test users cannot be drawn from 2; lower users"),
         (LeaveNOut(choose="latest"), "aabb", None, LATEST),
         (UserFraction(choose="latest"), "aabb", None, LATEST),

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from harness.datasets import Ratings
 from harness.errors import SplitError
 from harness.splits import make, validation
+from harness.splits.by_item import ItemHoldout
 from harness.splits.by_user import LeaveNOut, UserFraction, UserHoldout
 from harness.splits.in_time import GlobalTime, Rolling
 from harness.splits.random import Holdout, ItemFraction, KFold, RepeatedKFold
@@ -20,9 +21,11 @@ from harness.splits.saved import Predefined
 SECTIONS = [
     Holdout(),
     Holdout(test_size=5, shuffle=False),
+    Holdout(test_size=0.4, n_splits=3),
     Holdout(test_size=0.3, train_size=0.4, like="sklearn"),
     KFold(n_splits=3),
     KFold(n_splits=4, shuffle=False),
+    KFold(n_splits=3, within_users=True),
     RepeatedKFold(n_splits=2, n_repeats=3),
     ItemFraction(fraction=0.6),
     LeaveNOut(),
@@ -36,7 +39,10 @@ SECTIONS = [
     GlobalTime(date="1970-01-01T00:00:04"),
     Rolling(origins=2),
     Rolling(origins=[0.4, "1970-01-01T00:00:06"], window="3 seconds", horizon=0.3),
+    GlobalTime(last="4 seconds"),
     UserHoldout(users=0.5),
+    ItemHoldout(items=0.4),
+    ItemHoldout(items=0.9, given=1),
     UserHoldout(users=2, given=1, choose="latest"),
 ]
 INNER = [Holdout(test_size=0.3), LeaveNOut(choose="latest"), GlobalTime(quantile=0.5)]

@@ -1,0 +1,60 @@
+"""Splits of items: all ratings of some items are the test."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from harness.datasets import Ratings
+from harness.errors import SplitError
+from harness.lazy import pd
+from harness.quantities import Size, SizeOrZero, written
+from harness.splits.base import DrawnSplit, Notes, Parts, SplitSection, rounded
+from harness.splits.fields import Seed, seeded
+
+
+class ItemHoldout(DrawnSplit):
+    """Some items are the test: none of their ratings are given, or a part of them."""
+
+    kind: Literal["item-holdout"] = "item-holdout"
+    """A sample of items is tested, by default new ones, of which a model has seen no rating."""
+    items: Size = 0.2
+    """Share (rounded up) or count of test items."""
+    given: SizeOrZero = 0
+    """Share (rounded down) or count of a test item's ratings that are in training; an item with
+    no more ratings than that is training only."""
+    random_state: Seed = None
+
+    def draw(self, ratings: Ratings, state: int) -> tuple[list[Parts], Notes]:
+        rng = np.random.Generator(np.random.PCG64(state))
+        items = pd.unique(ratings.items)  # as they appear, whatever they are called
+        n_items = rounded(self.items, len(items), up=True)
+        if n_items > len(items):
+            raise SplitError(
+                f"{self.describe()}: {n_items:,} test items cannot be drawn from "
+                f"{len(items):,}; lower items"
+            )
+        tested = np.zeros(ratings.n_items, bool)
+        tested[items[rng.permutation(len(items))[:n_items]]] = True
+        order = np.lexsort((rng.random(len(ratings)), ratings.items))
+        counts = np.bincount(ratings.items, minlength=ratings.n_items)
+        place = np.empty(len(ratings), np.int64)
+        place[order] = np.arange(len(ratings)) - np.repeat(np.cumsum(counts) - counts, counts)
+        n_given = np.array([rounded(self.given, n, up=False) for n in counts.tolist()], np.int64)
+        test = tested[ratings.items] & (place >= n_given[ratings.items])
+        return [(np.flatnonzero(~test), np.flatnonzero(test))], ()
+
+    def describe(self) -> str:
+        given = f", given {written(self.given)}" if self.given else ""
+        return f"item holdout {written(self.items)}{given}"
+
+    def sentence(self, part: str = "test part") -> str:
+        who = f"Of {written(self.items)} of the items, drawn at random{seeded(self.random_state)}"
+        given, rest = "no rating is given and all", "all other items are training."
+        if self.given:
+            given = f"{written(self.given)} of their ratings are given and the others"
+        return f"{who}, {given} are the {part}; {rest}"
+
+    def inner(self) -> SplitSection:
+        return ItemHoldout(items=0.2, given=self.given)
