@@ -154,7 +154,5 @@ def test_a_user_keeps_at_most_so_many_ratings(some_pairs, n, choose):
 
 
 def test_the_latest_ratings_need_timestamps():
-    with pytest.raises(
-        SplitError, match=r"at most 2 per user, latest needs .*use choose"
-    ):
+    with pytest.raises(SplitError, match=r"at most 2 per user, latest needs .*use choose"):
         filter([MaxRatingsPerUser(n=2, choose="latest")], ratings_of([(1, 1)]), seed=0)
