@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import click
 
@@ -15,11 +16,13 @@ import harness
 from harness.cli import options, words
 from harness.cli.command import command
 from harness.cli.screen import number, print_run, say, show_table
-from harness.errors import ResultsError, counted
+from harness.errors import ResultsError, counted, joined
 from harness.lazy import pd
 
 if TYPE_CHECKING:
     from harness.metrics import Metric
+    from harness.rankings import Evidence
+    from harness.rankings.written import Written
     from harness.results.statistics import RowResult
 
 ROUNDING = 1e-12
@@ -32,6 +35,18 @@ class _Scored(NamedTuple):
     rows: list[list[object]]
     users: list[pd.DataFrame]
     notes: list[str]
+
+
+def _by_role(
+    context: click.Context, option: click.Parameter, text: str | None
+) -> dict[str, str | int]:
+    """Return the columns that an option names."""
+    if text is None:
+        return {}
+    from harness.cli.ratings_file import named_columns
+    from harness.rankings.written import KINDS
+
+    return named_columns(text, [role for role in KINDS if role != "timestamp"], option.opts[0])
 
 
 @command("evaluate lists.csv --truth test.csv --metrics ndcg@10", "evaluate quickstart")
@@ -47,6 +62,33 @@ class _Scored(NamedTuple):
 )
 @options.truth
 @click.option("--training", type=options.file, help="Training pairs, for metrics beyond accuracy.")
+@click.option(
+    "--columns",
+    metavar="ROLE=COLUMN,...",
+    callback=_by_role,
+    help="Columns of FILE, by name or by position from 1, for example user=1,item=2,estimate=4; "
+    "the roles are user, item, estimate, rank and rating.",
+)
+@click.option(
+    "--truth-columns",
+    metavar="ROLE=COLUMN,...",
+    callback=_by_role,
+    help="Columns of the file of --truth, likewise.",
+)
+@click.option(
+    "--decimal",
+    type=options.Choice((".", ",")),
+    default=".",
+    show_default=True,
+    help="The decimal mark of numbers in text.",
+)
+@click.option(
+    "--missing",
+    type=options.Choice(("error", "drop")),
+    default="error",
+    show_default=True,
+    help="What to do with rows of FILE without a value, as an estimate that is NaN.",
+)
 @click.option("--per-user", type=options.output, help="Write each user's scores to this CSV file.")
 @options.force
 @click.option(
@@ -71,6 +113,10 @@ def evaluate(
     labels: str | None,
     truth: Path | None,
     training: Path | None,
+    columns: dict[str, str | int],
+    truth_columns: dict[str, str | int],
+    decimal: Literal[".", ","],
+    missing: Literal["error", "drop"],
     per_user: Path | None,
     against: str | None,
     name: str | None,
@@ -80,23 +126,28 @@ def evaluate(
 ) -> int:
     """Score predictions or recommendations of any program.
 
-    FILE is a table (CSV, TSV or Parquet) of user, item, estimate and rating; or, with --truth, of
-    user, item and rank or estimate, or a TREC run, and the truth a table of user, item and rating
-    or TREC qrels. Several files give a row each.
+    FILE is a table of any format of ratings, of user, item, estimate and rating; or, with --truth,
+    of user, item and rank or estimate, and the truth a table of user, item and rating. Without a
+    header, columns come in that order. TREC's runs and qrels and the JSON of ranx are recognised
+    under any name. Several files give a row each.
 
     A RUN whose config has `outputs: {estimates: true}` is scored again from its files, and so is
     its estimates.parquet.
     """
     from harness.files import write_output
+    from harness.rankings.written import Written
     from harness.results.display import frame_to_csv
     from harness.results.reading import is_run
 
-    decided = {"--metrics": labels, "--truth": truth, "--training": training}
+    written = Written(columns, decimal)
+    decided: dict[str, object] = {"--metrics": labels, "--truth": truth, "--training": training}
+    decided["--truth-columns"] = truth_columns or None
+    decided["--missing drop"] = True if missing == "drop" else None
     superfluous = ", ".join(option for option, value in decided.items() if value is not None)
     if against is not None:
         if superfluous:
             raise click.UsageError(f"{superfluous}: the run {against} decides it; remove it")
-        users = _score_against(files, against, name, output, form, results)
+        users = _score_against(files, against, name, output, form, results, written)
         if per_user is not None:
             write_output(per_user, frame_to_csv(users))
         return 0
@@ -126,7 +177,11 @@ def evaluate(
         if run is not None or _is_evaluated(path):
             _rescore(scored, path, metrics, run)
         else:
-            _score(scored, path, names[path], metrics, truth, training)
+            read = partial(
+                harness.rankings.read, path, truth, training,
+                columns=columns, truth_columns=truth_columns, decimal=decimal, missing=missing,
+            )  # fmt: skip
+            _score(scored, names[path], metrics, read)
     of_files = {*names.values()}.issuperset(row[0] for row in scored.rows)
     first = "file" if of_files else "row"
     show_table([first, *map(str, metrics), "users", "seconds"], scored.rows, [first])
@@ -144,13 +199,14 @@ def _score_against(
     output: Path | None,
     form: str,
     results: Path,
+    written: Written,
 ) -> pd.DataFrame:
     """Show the row of another program in the table of a run; return the scores of its users."""
     from harness.comparison.runs import join
     from harness.experiment import exchange
 
     opened = options.opened((against,), results)
-    row = exchange.against(opened[0], files, name or files[0].stem)
+    row = exchange.against(opened[0], files, name or files[0].stem, written)
     joined = join([*opened, row])
     # Before anything is printed: a reader of the table, as `head`, may close the output.
     folder = exchange.write(joined, output) if output is not None else None
@@ -186,24 +242,27 @@ def _of_estimates(scored: _Scored, metrics: tuple[Metric, ...]) -> tuple[Metric,
 
 
 def _score(
-    scored: _Scored,
-    path: Path,
-    name: str,
-    metrics: Sequence[Metric],
-    truth: Path | None,
-    training: Path | None,
+    scored: _Scored, name: str, metrics: Sequence[Metric], read: Callable[[], Evidence]
 ) -> None:
     """Score a file of another program: one row."""
-    from harness import rankings
     from harness.evaluation import cannot_distinguish
     from harness.notes import Note
 
     begun = time.perf_counter()
-    evidence = rankings.read(path, truth, training)
+    evidence = read()
     scores = harness.metrics.score(metrics, *evidence)
     seconds = time.perf_counter() - begun
     values = [number(score.mean, ".6f") for score in scores.values()]
     scored.rows.append([name, *values, evidence.rankings.n_users, f"{seconds:.2f}"])
+    scored.notes.extend(map(str, evidence.notes))
+    if evidence.pairs is not None and any(m.definition.needs == "pairs" for m in metrics):
+        n_judged, n_paired = len(evidence.rankings.pool), len(evidence.pairs.ratings)
+        if n_paired < n_judged:
+            errors = joined(str(m) for m in metrics if m.definition.needs == "pairs")
+            scored.notes.append(
+                f"{name}: {errors}: over {n_paired:,} of {counted(n_judged, 'rating')} of the "
+                "truth, those with an estimate"
+            )
     unknown = not len(evidence.rankings.relevance)
     if unknown:
         scored.notes.append(

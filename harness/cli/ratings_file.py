@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -53,9 +54,11 @@ class DatasetAnswer:
         shows_rows: bool = True,
         option: str = "--columns",
     ) -> None:
+        from harness.datasets.detection import ROLES
+
         self.option = option
         self.folder, self.asks, self.shows_rows = folder, asks, shows_rows
-        self.columns = dict(map(_column, columns.split(","))) if columns else {}
+        self.columns = named_columns(columns, ROLES, "--columns")
         self.faults = self.note = ""
 
     def section(self, answer: str) -> object:
@@ -118,16 +121,17 @@ class DatasetAnswer:
         return detect(path, self.columns)
 
 
-def _column(part: str) -> tuple[str, str | int]:
-    """Return ``item=2`` as a role and a name or a position."""
-    from harness.datasets.detection import ROLES
-
-    role, _, name = (text.strip() for text in part.partition("="))
-    if role not in ROLES or not name:
-        raise click.UsageError(
-            f"--columns {part}: write role=name, as user=who; the roles are {', '.join(ROLES)}"
-        )
-    return role, int(name) if name.isascii() and name.isdigit() and int(name) else name
+def named_columns(text: str | None, roles: Sequence[str], option: str) -> dict[str, str | int]:
+    """Return ``user=who,item=2`` as names and positions by role."""
+    columns = dict[str, str | int]()
+    for part in text.split(",") if text else ():
+        role, _, name = (word.strip() for word in part.partition("="))
+        if role not in roles or not name:
+            raise click.UsageError(
+                f"{option} {part}: write role=name, as user=who; the roles are {', '.join(roles)}"
+            )
+        columns[role] = int(name) if name.isascii() and name.isdigit() and int(name) else name
+    return columns
 
 
 def _show_rows(detected: Detected) -> None:

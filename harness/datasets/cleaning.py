@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Unpack
 
 import numpy as np
@@ -133,12 +134,39 @@ def _rated(
     return usable & ~unrated, None
 
 
-def refuse_faults(table: Table) -> None:
-    """Refuse a table with rows that cannot be read, lack a value or repeat a pair: all at once."""
+def drop_missing(table: Table) -> Table:
+    """Return a table without the rows that lack a value; a note counts them."""
+    complete = _without(_missing(table)[:1], len(table))
+    if complete.all():
+        return table
+    if not complete.any():
+        raise DataError(f"{table.at(-1)}: every row lacks a value; give a file that has some")
+    notes = (*table.notes, Note("missing-dropped", {"n": int(np.count_nonzero(~complete))}))
+    rows, positions = np.flatnonzero(complete), np.cumsum(complete) - 1
+    at = table.at
+
+    def moved(flaw: Flaw) -> Flaw:  # of rows that cannot be read, which are not said to lack values
+        return flaw._replace(
+            rows=positions[flaw.rows], describe=lambda row: flaw.describe(int(rows[row]))
+        )
+
+    return replace(
+        table.take(complete),
+        at=lambda row: at(int(rows[row]) if row >= 0 else row),
+        flaws=tuple(map(moved, table.flaws)),
+        notes=notes,
+    )
+
+
+def refuse_faults(table: Table, advice: Mapping[str, str] = MappingProxyType({})) -> None:
+    """Refuse a table with rows that cannot be read, lack a value or repeat a pair: all at once.
+
+    `advice` says by policy what else can be done.
+    """
     flaws = [*table.flaws, *_missing(table)]
     if "item" in table.ids:
         flaws.append(_repeated(table, _without(flaws, len(table)), "has"))
-    _refuse(flaws, table, {})
+    _refuse(flaws, table, advice)
 
 
 def in_order_of_appearance(column: Coded) -> Coded:

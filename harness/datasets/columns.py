@@ -38,13 +38,15 @@ class Roles:
     """The columns that are read from a file, in the order that a file without header has.
 
     Usual names are compared without case, blanks, points, dashes, underscores and slashes, and the
-    first match counts; `strict` refuses two columns with usual names of one role.
+    first match counts; `strict` refuses two columns with usual names of one role. `order` is that
+    of a file without header, where it is not that of `kinds`.
     """
 
     kinds: dict[str, Kind]
     usual: dict[str, tuple[str, ...]]
     optional: frozenset[str] = frozenset()
     strict: bool = False
+    order: tuple[str, ...] = ()
 
     @property
     def required(self) -> list[str]:

@@ -28,8 +28,8 @@ from harness.experiment.plan import Plan
 from harness.files import report_os_error, write_whole
 from harness.metrics import Pairs, Rankings
 from harness.notes import Note, by_weight
-from harness.rankings.files import read_table
 from harness.rankings.matching import Rows, match
+from harness.rankings.written import Written, read_table
 from harness.results.cells import OUTSIDE, AnyCell, CellFacts, CellName, CellResult
 from harness.results.reading import read_run
 from harness.results.runs import Run
@@ -88,10 +88,11 @@ def export(plan: Plan, folder: Path) -> Iterator[str]:
         yield f"{folder / INDEX}: fingerprints and files of {counted(len(index), 'fold')}"
 
 
-def against(run: Run, files: Sequence[Path], label: str) -> Run:
+def against(run: Run, files: Sequence[Path], label: str, written: Written | None = None) -> Run:
     """Return what another program made of a run's folds, as a run with a row in each table.
 
-    `files` are one for each fold, in the order of the index; estimates are never clipped.
+    `files` are one for each fold, in the order of the index, and `written` says how; estimates are
+    never clipped.
     """
     info = run.info
     if run.folder is None or name_of_given(info.config["dataset"]) is not None:
@@ -116,7 +117,9 @@ def against(run: Run, files: Sequence[Path], label: str) -> Run:
             f"give one for each fold, in the order of {INDEX}"
         )
     notes: Counter[Note] = Counter()
-    answers = [_File(path, place[-1], notes) for path, place in zip(files, places, strict=True)]
+    answers = [
+        _File(path, place[-1], notes, written) for path, place in zip(files, places, strict=True)
+    ]
     refused: list[str] = []
     cells: list[CellResult] = []
     rows: list[RowResult] = []
@@ -196,9 +199,11 @@ class _FromFile(Scorer):
 class _File:
     """What another program made of one fold."""
 
-    def __init__(self, path: Path, split: Split, notes: Counter[Note]) -> None:
+    def __init__(
+        self, path: Path, split: Split, notes: Counter[Note], written: Written | None
+    ) -> None:
         self.path, self.split, self.notes = path, split, notes
-        table = read_table(path, ("user", "item"), ("estimate", "rank"))
+        table = read_table(path, ("user", "item"), ("estimate", "rank"), written=written)
         if not table.numbers:
             raise ResultsError(f"{path}: no column of estimate or rank; add one")
         self.by_rank = "estimate" not in table.numbers

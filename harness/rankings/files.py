@@ -2,55 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
 from harness.arguments import checked
-from harness.datasets.columns import RATINGS, Kind, Roles
-from harness.datasets.readers import kind_of
-from harness.datasets.readers.base import ReadOptions
+from harness.datasets.own_files import find_file
 from harness.errors import MetricError
 from harness.lazy import pd
 from harness.metrics import Exposure, Pairs, Rankings
 from harness.metrics.arrays import Ints
+from harness.notes import Note
 from harness.rankings.columns import Ids
 from harness.rankings.grouped import from_grouped
-from harness.rankings.matching import Rows, encoded, match
+from harness.rankings.matching import Rows, encoded, match, paired
 from harness.rankings.pairs import group_pairs
+from harness.rankings.written import QRELS, RUN, Written, form_of, read_table
 
 if TYPE_CHECKING:
     from harness.datasets.conversion import Coded, Table
 
 
 ROLES = ("user", "item", "estimate", "rating")
-KINDS: dict[str, Kind] = {
-    "user": "id", "item": "id", "estimate": "number", "rating": "number", "rank": "number",
-    "timestamp": "time",
-}  # fmt: skip
-_OF_RATINGS = RATINGS.usual
-NAMES = {
-    "user": (*_OF_RATINGS["user"], "qid", "queryid"),
-    "item": (*_OF_RATINGS["item"], "docid"),
-    "estimate": ("estimate", "est", "prediction", "score"),
-    "rating": (*(name for name in _OF_RATINGS["rating"] if name != "score"), "label", "relevance"),
-    "rank": ("rank",),
-    "timestamp": _OF_RATINGS["timestamp"],
-}
-"""Accepted names of columns, those of ratings among them; here a score is an estimate."""
-TREC = (".run", ".trec", ".qrels", ".qrel", ".res", ".txt")
-RUN, QRELS = "query Q0 document rank score tag", "query 0 document relevance"
-TREC_COLUMNS = {
-    RUN: {"user": 1, "item": 3, "estimate": 5},
-    QRELS: {"user": 1, "item": 3, "rating": 4},
-}
+_ADVICE = {"missing": "`missing: drop` drops"}
 
 
-class Evidence(NamedTuple):
-    """Input of metrics, in the order in which `harness.metrics.score` takes it."""
-
+class _Input(NamedTuple):
     rankings: Rankings
     pairs: Pairs | None = None
     """None if the estimates have no ratings."""
@@ -58,14 +37,34 @@ class Evidence(NamedTuple):
     """None without training ratings."""
 
 
+class Evidence(_Input):
+    """Input of metrics, in the order in which `harness.metrics.score` takes it.
+
+    Attributes
+    ----------
+    notes : tuple of Note
+        What was dropped, and what was assumed of the files.
+    """
+
+    notes: tuple[Note, ...] = ()
+
+
 @checked(MetricError)
 def read(
-    path: Path | str, truth: Path | str | None = None, training: Path | str | None = None
+    path: Path | str,
+    truth: Path | str | None = None,
+    training: Path | str | None = None,
+    *,
+    columns: Mapping[str, str | int] | None = None,
+    truth_columns: Mapping[str, str | int] | None = None,
+    decimal: Literal[".", ","] = ".",
+    missing: Literal["error", "drop"] = "error",
 ) -> Evidence:
     r"""Read predictions, or recommendations and the truth about them.
 
-    Tables are CSV, TSV or Parquet with a header. Ids are text: users ``01`` and ``1`` are
-    different. No pair of user and item may occur twice in a file. A TREC run is ordered as
+    Tables are of every format that ratings may have. Ids are text: users ``01`` and ``1`` are
+    different. No pair of user and item may occur twice in a file. TREC's runs and qrels are
+    recognised by their lines under any name, and so is the JSON of ranx. A TREC run is ordered as
     trec_eval orders it, by score and then by descending document id; anything else by estimate,
     equal ones in the order of the rows, or by rank.
 
@@ -73,12 +72,21 @@ def read(
     ----------
     path : Path or str
         Alone: a table of user, estimate and rating, with an item if there is one. With `truth`: a
-        table of user, item and rank or estimate, or a TREC run.
+        table of user, item and rank or estimate, which needs no header, a TREC run, or a run of
+        ranx. Estimates are then also compared with the ratings of their pairs.
     truth : Path or str, optional
-        A table of user, item and, unless all are 1, rating; or TREC qrels. Users of either file
-        count.
+        A table of user, item and, unless all are 1, rating, without a header if need be; or qrels
+        of TREC or ranx. Users of either file count.
     training : Path or str, optional
         A table of user and item; enables metrics of which items are recommended.
+    columns, truth_columns : dict, optional
+        Columns of `path` and of `truth` by role (user, item, estimate, rank, rating): a name from
+        the header, or a position from 1.
+    decimal : {".", ","}
+        The decimal mark of numbers in text, of all files.
+    missing : {"error", "drop"}
+        Policy for a row of `path` that lacks a value, as an estimate that is NaN; a note counts
+        those that are dropped.
 
     Returns
     -------
@@ -89,7 +97,7 @@ def read(
     DataError
         If a file cannot be read or lacks a column; for all rows that cannot be used.
     MetricError
-        If its ending is unknown, ranks are not 1, 2, 3, ..., or no user is in the truth.
+        If ranks are not 1, 2, 3, ..., no user is in the truth, or estimates seem to be ranks.
 
     Examples
     --------
@@ -99,20 +107,71 @@ def read(
     >>> evidence.rankings.users.tolist(), evidence.pairs.n_users
     (['1', '2'], 2)
     """
+    written = Written(columns or {}, decimal)
     if truth is None:
+        if truth_columns:
+            raise MetricError("truth_columns: there is no truth; give it, or leave them out")
         needed = ("user", "estimate", "rating") if training is None else ROLES
-        tables = [read_table(path, needed, ("item",))]
+        tables = [read_table(path, needed, ("item",), written=written, refuse=False)]
         if "rating" not in tables[0].numbers:
             raise MetricError(
                 f"{path}: a TREC run has no ratings; give the relevant items as truth"
             )
     else:
-        tables = [read_table(path, ("user", "item"), ("estimate", "rank"))]
-        tables.append(read_table(truth, ("user", "item"), ("rating",), form=QRELS))
+        keys_of = ("estimate", "rank")
+        tables = [read_table(path, ("user", "item"), keys_of, written=written, refuse=False)]
+        of_truth = Written(truth_columns or {}, decimal)
+        tables.append(
+            read_table(truth, ("user", "item"), ("rating",), form=QRELS, written=of_truth)
+        )
         if not tables[0].numbers:
             raise MetricError(
                 f"{path}: no column of rank or estimate; add one that orders each list"
             )
+    tables[0] = _complete(tables[0], missing)
+    if "estimate" not in written.columns:
+        _refuse_ranks(tables[0])
+    places = (path, truth)
+    notes = tuple(
+        note.at(str(place))
+        for place, table in zip(places, tables, strict=False)
+        for note in table.notes
+    )
+    evidence = _evidence(Path(path), tables, truth, training)
+    evidence.notes = notes
+    return evidence
+
+
+def _complete(table: Table, missing: str) -> Table:
+    """Return a table without faults; with the policy ``drop``, without rows that lack a value."""
+    from harness.datasets.cleaning import drop_missing, refuse_faults
+
+    if missing == "drop":
+        table = drop_missing(table)
+    refuse_faults(table, _ADVICE)
+    return table
+
+
+def _refuse_ranks(table: Table) -> None:
+    """Refuse estimates that nobody named and that count the rows of each user from 1."""
+    assumed = next((note for note in table.notes if note.code == "list-columns-assumed"), None)
+    if assumed is None or "estimate" not in table.numbers:
+        return
+    values, users = table.numbers["estimate"], pd.Series(table.ids["user"].codes)
+    counted_up = users.groupby(users).cumcount().to_numpy() + 1
+    if (values == counted_up).all() and values.max() > 1:
+        raise MetricError(
+            f"{table.at(0)}: the third column counts 1, 2, 3, … for each user, as ranks do, and "
+            "there is no header; name it in columns, as rank=3 or estimate=3"
+        )
+
+
+def _evidence(
+    path: Path,
+    tables: list[Table],
+    truth: Path | str | None,
+    training: Path | str | None,
+) -> Evidence:
     seen = None if training is None else read_table(training, ("user", "item"))
     by_rank = truth is not None and "rank" in tables[0].numbers
     keys = -tables[0].numbers["rank"] if by_rank else tables[0].numbers["estimate"]
@@ -132,11 +191,13 @@ def read(
     items, item_ids = _united([table.ids["item"] for table in tables])
     recommended = Rows(users[0], items[0], keys)
     judged = Rows(users[-1], items[-1], grades)
-    trec = Path(path).suffix.casefold() in TREC
+    trec = form_of(find_file(path, None), RUN).kind == "trec"
     if trec:  # equal scores are ordered by descending document id
         order = np.argsort(items[0], kind="stable")[::-1]
         recommended = Rows(users[0][order], items[0][order], keys[order])
     rankings = match(recommended, judged, user_ids, item_ids, by_rank=by_rank, by_name=not trec)
+    if pairs is None and not by_rank and "rating" in tables[-1].numbers:
+        pairs = paired(recommended, judged, len(user_ids), len(item_ids))
     if seen is None:
         return Evidence(rankings, pairs)
     user_codes, _ = _extended(user_ids, seen.ids["user"])
@@ -150,39 +211,6 @@ def _united(columns: list[Coded]) -> tuple[list[Ints], Ids]:
     """Encode columns of a file together, in order of the text."""
     parts, ids = encoded([column.ids for column in columns])
     return [part[column.codes] for part, column in zip(parts, columns, strict=True)], ids
-
-
-def read_table(
-    path: Path | str,
-    required: tuple[str, ...],
-    optional: tuple[str, ...] = (),
-    *,
-    form: str = RUN,
-    refuse: bool = True,
-) -> Table:
-    """Read a table with a header, or a TREC file by its ending; refuse all faults at once."""
-    from harness.datasets.cleaning import refuse_faults
-    from harness.datasets.own_files import find_file
-    from harness.datasets.readers import read_file
-
-    place = find_file(path, None)
-    ending = place.suffix.casefold()
-    if ending not in TREC and kind_of(place) in (None, "dat"):
-        raise MetricError(
-            f"{path}: unknown kind of file {ending!r}; use .csv, .tsv or .parquet with a header, "
-            "or .run and .qrels for TREC files"
-        )
-    layout = ReadOptions(header=True)
-    if ending in TREC:
-        columns = TREC_COLUMNS[form]
-        layout = ReadOptions("dat", "whitespace", header=False, columns=columns, form=form)
-        required, optional = tuple(columns), ()
-    kinds = {role: KINDS[role] for role in (*required, *optional)}
-    roles = Roles(kinds, NAMES, frozenset(optional) - frozenset(required), strict=True)
-    table = read_file(place, replace(layout, roles=roles), str(path))
-    if refuse:
-        refuse_faults(table)
-    return table
 
 
 def _extended(ids: Ids, column: Coded) -> tuple[Ints, int]:

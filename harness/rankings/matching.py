@@ -91,6 +91,16 @@ def match(
     )
 
 
+def paired(estimated: Rows, judged: Rows, n_users: int, n_items: int) -> Pairs:
+    """Return the estimates of judged pairs beside their ratings, by user; other rows are left."""
+    cells = [rows.users * max(1, n_items) + rows.items for rows in (estimated, judged)]
+    position = pd.Index(cells[1]).get_indexer(cells[0])
+    hit = position >= 0
+    offsets, by_user = group_rows(estimated.users[hit], n_users)
+    ratings = judged.values[position[hit]]
+    return Pairs(offsets, estimated.values[hit][by_user], ratings[by_user])
+
+
 def encoded(columns: list[Ids]) -> tuple[list[Ints], Ids]:
     """Encode columns of one kind of id together."""
     import pandas as pd

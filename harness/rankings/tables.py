@@ -10,7 +10,7 @@ import numpy as np
 from harness.datasets.columns import Roles, find_columns
 from harness.errors import ColumnsError, MetricError
 from harness.lazy import pd
-from harness.rankings.files import KINDS, NAMES
+from harness.rankings.written import KINDS, NAMES
 
 PREDICTIONS = Roles({role: KINDS[role] for role in ("user", "estimate", "rating")}, NAMES)
 """The columns that are read; an item is no part of a ranking of rated items."""

@@ -50,7 +50,8 @@ def test_a_trec_run_is_judged_by_its_qrels(call, tmp_path):
             "p.csv:3: user '1' has item '2' again (first at p.csv:2)\n"
             "p.csv:4: the estimate 'low' is not a number\n"
             "p.csv:5: no user\n"
-            "p.csv: 3 faults (1 unreadable row, 1 incomplete row, 1 repeated pair); fix the data\n",
+            "p.csv: 3 faults (1 unreadable row, 1 incomplete row, 1 repeated pair); fix the data, "
+            "or:\n  `missing: drop` drops 1 incomplete row\n",
         ),
     ],
 )
@@ -154,3 +155,38 @@ def test_lists_of_other_ids_are_not_zeros_without_a_word(call, tmp_path, truth, 
     assert found == code
     assert message in out + err
     assert "threshold" not in out
+
+
+PREDICTIONS = "a;1;2,5;3\na;2;2,1;4\n"
+
+
+@pytest.mark.parametrize(
+    ("head", "options"),
+    [
+        ("\ufeffuser;item;estimate;rating\n", ()),
+        ("who;what;guess;stars\n", ("--columns", "user=who,item=what,estimate=guess,rating=4")),
+        ("", ("--columns", "user=1,item=2,estimate=3,rating=4")),
+    ],
+)
+def test_decimal_commas_and_columns_of_predictions_can_be_named(call, tmp_path, head, options):
+    (tmp_path / "p.csv").write_text(head + PREDICTIONS, encoding="utf-8")
+    out = call.done("evaluate", "p.csv", "--metrics", "ndcg@10,rmse", "--decimal", ",", *options)
+    assert out.splitlines()[1].split()[1:3] == ["0.847935", "1.389244"]
+
+
+def test_predictions_without_header_are_not_guessed(call, tmp_path):
+    (tmp_path / "p.csv").write_text("a,1,2.5,3\na,2,2.1,4\n")
+    err = call.refused("evaluate", "p.csv", "--metrics", "rmse")
+    assert "or name columns, as user=1,item=2,estimate=3,rating=4" in err
+    err = call.refused("evaluate", "p.csv", "--metrics", "rmse", "--columns", "who=1")
+    assert "--columns who=1: write role=name, as user=who; the roles are user, item, est" in err
+
+
+def test_a_table_of_estimates_and_one_of_ratings_give_errors(call, tmp_path):
+    (tmp_path / "e.csv").write_text("user,item,estimate\na,x,4.5\na,y,2\nb,x,3\nb,z,1\n")
+    (tmp_path / "t.csv").write_text("person,thing,points\na,x,5\na,y,4\nb,x,3\nc,x,1\n")
+    truth = ["--truth", "t.csv", "--truth-columns", "user=person,item=thing,rating=points"]
+    code, out, err = call("evaluate", "e.csv", *truth, "--metrics", "rmse,ndcg@2")
+    assert code == 0
+    assert out.splitlines()[1].split()[1] == f"{((0.25 + 4) / 3) ** 0.5:.6f}"
+    assert "rmse: over 3 of 4 ratings of the truth, those with an estimate" in out + err

@@ -202,7 +202,11 @@ def test_recommendations_with_ranks_and_a_truth_without_ratings(tmp_path):
             "user,est,rating\n1,,2\n,1,nan\n",
             r"a.csv:2: no est.*\n.*:3: no user and no rat",
         ),
-        ("a.xls", "", "a.xls: unknown kind of file '.xls'; use .csv, .tsv or .parquet"),
+        (
+            "a.xls",
+            b"\xd0\xcf\x11\xe0",
+            "a.xls: an old Excel or Office file, which is not read",
+        ),
         ("a.run", "q1 Q0 a 1 0.5\n", "a.run:1: 5 fields; a line must be query Q0 document rank"),
         ("a.run", b"\xff\xfe\x00", "a.run: not utf-16"),
         ("", "", "none.csv: no such file in .*; check the path"),

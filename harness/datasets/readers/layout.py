@@ -74,22 +74,38 @@ def header_and_columns(
     header = options.header
     if header is None:
         header = by_name or roles.names_columns(fields)
-        column = options.columns.get("rating")
-        place = column - 1 if isinstance(column, int) else 2
-        marks = fields[place : place + 1]
-        if not header and not all(is_number(mark.replace(",", ".")) for mark in marks or [""]):
+        marks = _numbers(fields, options)
+        text = next((mark for mark in marks if not is_number(mark.replace(",", "."))), None)
+        if not header and text is not None:
             header = True
-            where += "".join(f": a header, it seems, as {mark!r} is no number" for mark in marks)
+            where += f": a header, it seems, as {text!r} is no number" * bool(text)
     if header:
         return True, find_columns(fields, options.columns, where, roles)
     if by_name:
         raise DataError(f"{where}: columns have names but the file no header; give positions")
     named = dict(options.columns)
-    for position, role in enumerate(roles.kinds, 1):
+    for position, role in enumerate(roles.order or roles.kinds, 1):
         if role not in named and position <= len(fields) and position not in named.values():
             named[role] = position
     names = [f"column {n + 1}" for n in range(len(fields))]
     return False, find_columns(names, named, where, roles)
+
+
+def _numbers(fields: Sequence[str], options: ReadOptions) -> list[str]:
+    """Return the fields of a first line that are numbers in a row: those by position, or the third.
+
+    Of pairs without numbers, any field that is one shows a row.
+    """
+    kinds = options.roles.kinds
+    placed = [
+        column - 1
+        for role, column in options.columns.items()
+        if isinstance(column, int) and kinds.get(role) == "number"
+    ]
+    marks = [fields[place] for place in placed or [2] if place < len(fields)]
+    if marks or not options.roles.strict:
+        return marks or [""]
+    return [field for field in fields if is_number(field)] or [""]
 
 
 def separator_of(line: str, options: ReadOptions) -> str:
@@ -98,6 +114,8 @@ def separator_of(line: str, options: ReadOptions) -> str:
     if between and not any(between):  # as Jester's own files have it
         return "\t\t"
     candidates = (*_USUAL_SEPARATORS.get(options.kind or "", ()), *_SEPARATORS, "whitespace")
+    if options.decimal == ",":  # the mark of a number before that of a field
+        candidates = tuple(sorted(candidates, key=lambda mark: (mark == "whitespace", mark == ",")))
     for separator in candidates:
         if len(split_line(line, separator)) >= options.roles.least:
             return separator

@@ -10,7 +10,7 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
@@ -49,6 +49,35 @@ def is_packed(name: str) -> bool:
     """
     name = name.casefold()
     return name.endswith(ENDINGS) and not name.endswith((".tar.gz", ".tar.bz2", ".tar.xz"))
+
+
+def without_packing(name: str) -> str:
+    """Return the name of a file without the ending of its packing.
+
+    Examples
+    --------
+    >>> without_packing("a.run.gz"), without_packing("a.run")
+    ('a.run', 'a.run')
+    """
+    return name.rpartition(".")[0] if is_packed(name) else name
+
+
+def beginning(path: Path, n_bytes: int) -> bytes:
+    """Return the first bytes of a file, of a packed one those of what it holds.
+
+    Empty where the file cannot be read or unpacked: that is said where it is read as a whole.
+    """
+    with suppress(*BROKEN, DataError), ExitStack() as stack:
+        ending = path.suffix.casefold()
+        if not is_packed(path.name):
+            stream: Any = path.open("rb")
+        elif ending == ".zip":
+            archive = stack.enter_context(zipfile.ZipFile(path))
+            stream = archive.open(_only_member(archive, path.name))
+        else:
+            stream = OPENERS[ending](path)
+        return bytes(stack.enter_context(stream).read(n_bytes))
+    return b""
 
 
 @contextmanager

@@ -72,9 +72,9 @@ def read_text(stream: io.BufferedReader, options: ReadOptions, where: str) -> Ta
         raise DataError(f"{error}; the line is not UTF-8: {options.advice()}") from None
     if layout.header:
         line, body = line + 1, body.partition("\n")[2]
-    elif options.roles is RATINGS and not {"user", "item"} <= options.columns.keys():
+    elif (code := _assumption(options)) and not layout.columns.keys() <= options.columns.keys():
         order = sorted(layout.columns, key=layout.columns.__getitem__)
-        notes.append(Note("columns-assumed", {"order": order}))
+        notes.append(Note(code, {"order": order}))
     rows = _Rows(layout, options, line, notes)
     for block in chain([body], blocks):
         if not rows.add_block(block):
@@ -82,6 +82,13 @@ def read_text(stream: io.BufferedReader, options: ReadOptions, where: str) -> Ta
             if len(rows.faults[""]) > MOST_FAULTS:
                 break
     return rows.table(where, options.values)
+
+
+def _assumption(options: ReadOptions) -> str:
+    """Return the code of the note on columns whose order was assumed."""
+    if options.roles is RATINGS:
+        return "" if {"user", "item"} <= options.columns.keys() else "columns-assumed"
+    return "list-columns-assumed" if options.roles.order else ""
 
 
 def read_sample(

@@ -31,7 +31,7 @@ from harness.extras.audit.findings import Audit
 from harness.extras.audit.of_run import of_run
 from harness.extras.audit.search import PAIR, Search, lists_of
 from harness.lazy import pd
-from harness.rankings.files import QRELS
+from harness.rankings.written import QRELS
 from harness.results.outputs import evaluates
 from harness.results.reading import is_run, open_run
 from harness.results.runs import Run

@@ -10,7 +10,7 @@ from harness.errors import MetricError
 from harness.extras.audit import bad_estimates, duplicates
 from harness.extras.audit.search import PAIR, Search, Tables
 from harness.lazy import pd
-from harness.rankings.files import RUN, TREC, read_table
+from harness.rankings.written import RUN, form_of, read_table
 
 Roles = tuple[str, ...]
 
@@ -21,6 +21,7 @@ def read(path: Path, required: Roles, optional: Roles, form: str = RUN) -> pd.Da
     ``key`` orders lists, ``at`` is the place of the row.
     """
     from harness.datasets.cleaning import refuse_faults
+    from harness.datasets.own_files import find_file
 
     table = read_table(path, required, optional, form=form, refuse=False)
     sound = [np.isfinite(values) for role, values in table.numbers.items() if role != "estimate"]
@@ -35,7 +36,7 @@ def read(path: Path, required: Roles, optional: Roles, form: str = RUN) -> pd.Da
     broken = rows.duplicated(PAIR) if "item" in rows else np.zeros(len(rows), bool)
     broken = broken | ~np.isfinite(rows.get("key", 0))
     rows["at"] = [table.at(row) if wrong else "" for row, wrong in enumerate(broken)]
-    trec = path.suffix.casefold() in TREC
+    trec = form_of(find_file(path, None), form).kind == "trec"
     return rows.sort_values("item", ascending=False, kind="stable") if trec else rows
 
 
