@@ -15,7 +15,7 @@ from pydantic import (
     TypeAdapter,
 )
 
-DuplicatePolicy = Literal["error", "first", "last", "mean"]
+DuplicatePolicy = Literal["error", "first", "last", "latest", "mean", "sum", "count"]
 """Policy for a pair of user and item that is rated more than once."""
 
 

@@ -26,7 +26,7 @@ _ADVICE = {
     "unreadable": "`unreadable: drop` drops",
     "missing": "`missing: drop` drops",
     "out_of_scale": "`out_of_scale: drop`, `clip` or `keep` decides about",
-    "duplicates": "`duplicates: first`, `last` or `mean` decides about",
+    "duplicates": "`duplicates: first`, `last`, `latest` or `mean` decides about",
 }
 NEARLY_ALL = 0.9
 """Share of the rows from which a fault is one of the file as a whole."""
@@ -65,8 +65,9 @@ def clean(table: Table, **chosen: Unpack[Policies]) -> tuple[Table, tuple[float,
         n_lost = sum(len(flaw.rows) for flaw in flaws if flaw.policy == key)
         if n_lost and policies[key] == "drop":
             notes.append(Note(f"{key}-dropped", {"n": n_lost}))
+    usable, doubt = _rated(table.numbers["rating"], usable, section.not_rated, notes)
+    table, usable = _added_up(table, duplicates, usable, notes)
     ratings = table.numbers["rating"]
-    usable, doubt = _rated(ratings, usable, section.not_rated, notes)
     usable_ratings = ratings[usable]
     if scale is None and len(usable_ratings):
         low, high = float(usable_ratings.min()), float(usable_ratings.max())
@@ -105,11 +106,7 @@ def clean(table: Table, **chosen: Unpack[Policies]) -> tuple[Table, tuple[float,
     if scale is None or not usable.any():
         message = f"no ratings are left ({'; '.join(map(str, notes))}); check the policies"
         raise DataError(f"{table.at(-1)}: {message}")
-    if len(repeated.rows):
-        n_pairs = len(np.unique(_pairs(table, repeated.rows)))
-        merged = {"n_pairs": n_pairs, "policy": duplicates, "n_rows": len(repeated.rows)}
-        notes.append(Note("duplicates-merged", merged))
-        table, usable = merge_pairs(table, duplicates, usable)
+    table, usable = _merged(table, duplicates, usable, repeated, notes)
     if not usable.all():
         table = table.take(usable)
     if fault := unit_fault(MOST_RATING, table.numbers["rating"]):
@@ -300,15 +297,58 @@ def _repeated(table: Table, usable: Mask, verb: str) -> Flaw:
     return Flaw("duplicates", rows[pd.Series(pairs).duplicated()], describe)
 
 
+def _added_up(table: Table, policy: str, usable: Mask, notes: list[Note]) -> tuple[Table, Mask]:
+    """Merge repeated pairs by a policy whose values decide the scale: sums and counts."""
+    if policy not in ("sum", "count"):
+        return table, usable
+    if policy == "count":
+        ones = np.where(usable, 1.0, table.numbers["rating"])
+        table = replace(table, numbers={"rating": ones})
+    return _merged(table, policy, usable, _repeated(table, usable, "rates"), notes)
+
+
+def _merged(
+    table: Table, policy: str, usable: Mask, repeated: Flaw, notes: list[Note]
+) -> tuple[Table, Mask]:
+    """Merge the rows of repeated pairs, and note how many they are."""
+    if not len(repeated.rows):
+        return table, usable
+    n_pairs = len(np.unique(_pairs(table, repeated.rows)))
+    merged = {"n_pairs": n_pairs, "policy": policy, "n_rows": len(repeated.rows)}
+    notes.append(Note("duplicates-merged", merged))
+    if policy == "latest":
+        if "timestamp" not in table.times:
+            raise DataError(
+                f"{table.at(-1)}: no timestamps, by which `duplicates: latest` decides; use first, "
+                "last, mean, sum or count"
+            )
+        if n_alike := _n_at_one_time(table, usable):
+            notes.append(Note("duplicates-at-one-time", {"n": n_alike}))
+    return merge_pairs(table, "sum" if policy == "count" else policy, usable)
+
+
+def _n_at_one_time(table: Table, usable: Mask) -> int:
+    """Return how many pairs have several ratings at their latest time."""
+    times = table.times["timestamp"][usable]
+    rows = pd.DataFrame({"pair": _pairs(table, np.flatnonzero(usable)), "time": times})
+    rows["rating"] = table.numbers["rating"][usable]
+    latest = rows[rows["time"] == rows.groupby("pair")["time"].transform("max")]
+    return int((latest.groupby("pair")["rating"].nunique() > 1).sum())
+
+
 def merge_pairs(table: Table, policy: str, usable: Mask) -> tuple[Table, Mask]:
     """Return the table, and which of its usable rows represent their pairs.
 
-    These are the first ones, or for the policy ``last`` the last. The mean or the sum of a pair's
-    numbers, and its latest time, take the place of the first.
+    These are the first ones, or for the policies ``last`` and ``latest`` the last and the latest,
+    of equal times the last. The mean or the sum of a pair's numbers, and its latest time, take the
+    place of the first.
     """
     rows = np.flatnonzero(usable)
     pairs = _pairs(table, rows)
-    order = np.argsort(pairs, kind="stable")
+    if policy == "latest":
+        order = np.lexsort((table.times["timestamp"][rows], pairs))
+    else:
+        order = np.argsort(pairs, kind="stable")
     starts = np.flatnonzero(np.diff(pairs[order], prepend=-1))
     order = rows[order]
     firsts, sizes = order[starts], np.diff(starts, append=len(order))
@@ -322,5 +362,5 @@ def merge_pairs(table: Table, policy: str, usable: Mask) -> tuple[Table, Mask]:
             column[firsts] = np.maximum.reduceat(column[order], starts)
         table = replace(table, numbers={"rating": ratings}, times=times)
     is_first = np.zeros(len(usable), dtype=bool)
-    is_first[order[starts + sizes - 1] if policy == "last" else firsts] = True
+    is_first[order[starts + sizes - 1] if policy in ("last", "latest") else firsts] = True
     return table, is_first

@@ -223,9 +223,10 @@ class Ratings:
         **policies
             As in the ``dataset`` part of a config: ``scale``, the lowest and the highest rating, by
             default those of the data, with 0 if all are the same; ``duplicates`` (``"error"``,
-            ``"first"``, ``"last"`` or ``"mean"``), ``missing`` and ``unreadable`` (``"error"`` or
-            ``"drop"``), ``out_of_scale`` (``"error"``, ``"clip"``, ``"drop"`` or ``"keep"``) and
-            ``not_rated``, numbers that mean "not rated".
+            ``"first"``, ``"last"``, ``"latest"``, ``"mean"``, ``"sum"`` or ``"count"``),
+            ``missing`` and ``unreadable`` (``"error"`` or ``"drop"``), ``out_of_scale``
+            (``"error"``, ``"clip"``, ``"drop"`` or ``"keep"``) and ``not_rated``, numbers that mean
+            "not rated".
 
         Raises
         ------

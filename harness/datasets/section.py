@@ -263,8 +263,9 @@ class DatasetSection(_File):
     data set, and the lowest and highest found in a file, with 0 if all are the same."""
 
     duplicates: DuplicatePolicy = "error"
-    """Policy for a pair that is rated more than once: `mean` takes the place of the first, with the
-    latest timestamp."""
+    """Policy for a pair that is rated more than once: the `first` or `last` row, the `latest` by
+    its timestamp, or in place of the first, with the latest timestamp, the `mean` or `sum` of the
+    ratings or the `count` of the rows. The scale is that of the sums or counts."""
 
     missing: Literal["error", "drop"] = "error"
     """Policy for a row without user, item, rating or, where times are read, timestamp."""

@@ -208,12 +208,19 @@ def _read(
     item = pd.Index(ratings.item_ids).get_indexer(pd.Index(items.ids))[items.codes]
     pairs = pd.Index(ratings.users.astype(np.int64) * ratings.n_items + ratings.items)
     rows: Rows = pairs.get_indexer(user * ratings.n_items + item)
-    unknown = (user < 0) | (item < 0) | ~np.isin(rows, within)
-    for row in np.flatnonzero(unknown)[:1]:
+    absent = (user < 0) | (item < 0) | (rows < 0)
+    for row in np.flatnonzero(absent)[:1]:
         raise SplitError(
-            f"{path}: {unknown.sum():,} of {len(unknown):,} ratings are not in {ratings.name} as "
+            f"{path}: {absent.sum():,} of {len(absent):,} ratings are not in {ratings.name} as "
             f"it is divided (the first: {_pair(table, row)}); "
             "give the folds of exactly these data, without filters"
+        )
+    outside = ~np.isin(rows, within)
+    for row in np.flatnonzero(outside)[:1]:
+        raise SplitError(
+            f"{path}: {outside.sum():,} of {len(outside):,} ratings are not in the training part "
+            f"that is divided again (the first: {_pair(table, row)}); give ratings of it: leave "
+            "out `train` of the split, and all ratings outside its test file are its training part"
         )
     return table, rows
 

@@ -317,7 +317,7 @@ class TestFaults:
             "  `unreadable: drop` drops 3 unreadable rows",
             "  `missing: drop` drops 1 incomplete row",
             "  `out_of_scale: drop`, `clip` or `keep` decides about 1 out-of-scale rating",
-            "  `duplicates: first`, `last` or `mean` decides about 1 repeated pair",
+            "  `duplicates: first`, `last`, `latest` or `mean` decides about 1 repeated pair",
         ]
 
     @pytest.mark.parametrize(
@@ -413,7 +413,7 @@ class TestFaults:
             "  `missing: drop` drops 40 undated rows",
             "  `timestamp: null` in `columns` keeps all rows and reads no times",
             "  `out_of_scale: drop`, `clip` or `keep` decides about 1 out-of-scale rating",
-            "  `duplicates: first`, `last` or `mean` decides about 1 repeated pair",
+            "  `duplicates: first`, `last`, `latest` or `mean` decides about 1 repeated pair",
         ]
 
     def test_the_advice_for_rows_without_a_time_works(self, load):

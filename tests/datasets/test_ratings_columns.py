@@ -196,28 +196,50 @@ class TestPolicies:
             ("first", [("1", "x", 1.0, 10), ("2", "x", 2.0, 20), ("1", "y", 5.0, 5)]),
             ("last", [("2", "x", 2.0, 20), ("1", "x", 4.0, 30), ("1", "y", 5.0, 5)]),
             ("mean", [("1", "x", 2.5, 30), ("2", "x", 2.0, 20), ("1", "y", 5.0, 5)]),
+            ("latest", [("2", "x", 2.0, 20), ("1", "x", 4.0, 30), ("1", "y", 5.0, 5)]),
+            ("sum", [("1", "x", 5.0, 30), ("2", "x", 2.0, 20), ("1", "y", 5.0, 5)]),
+            ("count", [("1", "x", 2.0, 30), ("2", "x", 1.0, 20), ("1", "y", 1.0, 5)]),
         ],
     )
     def test_duplicates_become_one_rating(self, policy, rows):
         made = Ratings.from_columns(*self.rows, scale=(1, 5), duplicates=policy)
         assert rows_of(made) == rows
-        assert made.users.tolist() == [0, 1, 1 if policy == "last" else 0]
+        assert made.users.tolist() == [0, 1, 1 if policy in ("last", "latest") else 0]
         (note,) = (note for note in made.notes if note.code != "times-of-1970")
         assert str(note) == f"1 duplicate pair: the {policy} kept, 1 row dropped"
 
     @given(
         st.lists(st.tuples(*map(st.integers, (0, 0, 1), (3, 3, 5))), min_size=1, max_size=40),
-        st.sampled_from(["first", "last", "mean"]),
+        st.sampled_from(["first", "last", "mean", "sum", "count"]),
     )
     def test_duplicates_equal_a_dictionary(self, rows, policy):
         seen: dict[tuple[str, str], list[int]] = {}
         for user, item, rating in rows:
             seen.setdefault((str(user), str(item)), []).append(rating)
         pick = {"first": lambda r: r[0], "last": lambda r: r[-1], "mean": lambda r: sum(r) / len(r)}
+        pick |= {"sum": sum, "count": len}
         wanted = {pair: pick[policy](values) for pair, values in seen.items()}
         made = Ratings.from_columns(*zip(*rows, strict=True), duplicates=policy)
         assert {row[:2]: row[2] for row in rows_of(made)} == pytest.approx(wanted)
         assert len(made) == len(wanted)
+
+    def test_the_latest_goes_by_time_and_not_by_row(self):
+        rows = (["a", "a", "b", "a"], ["x", "y", "x", "x"], [5, 3, 1, 1])
+        made = Ratings.from_columns(*rows, [2000, 10, 5, 1000], duplicates="latest")
+        assert rows_of(made)[0] == ("a", "x", 5.0, 2000)
+        equal = Ratings.from_columns(*rows, [9, 9, 9, 9], duplicates="latest")
+        assert equal.ratings.tolist() == [3.0, 1.0, 1.0]
+        said = "1 duplicate pair with several ratings at the latest time: the last row kept"
+        assert said in map(str, equal.notes)
+        with pytest.raises(DataError, match="no timestamps, by which `duplicates: latest` decides"):
+            Ratings.from_columns(*rows, duplicates="latest")
+
+    @pytest.mark.parametrize(("policy", "high"), [("sum", 9.0), ("count", 2.0)])
+    def test_the_scale_is_that_of_sums_and_counts(self, policy, high):
+        made = Ratings.from_columns([1, 1, 2], [1, 1, 1], [4, 5, 1], duplicates=policy)
+        assert made.scale == (1.0, high)
+        with pytest.raises(DataError, match=r"is outside the scale 0 to 1"):
+            Ratings.from_columns([1, 1, 2], [1, 1, 1], [4, 5, 1], duplicates=policy, scale=(0, 1))
 
     def test_ratings_are_clipped_at_both_ends_of_the_scale(self):
         made = Ratings.from_columns([1, 2], [1, 2], [0, 9], scale=(1, 5), out_of_scale="clip")
@@ -246,7 +268,10 @@ class TestPolicies:
     @pytest.mark.parametrize(
         ("policy", "message"),
         [
-            ({"duplicates": "max"}, "duplicates: found 'max'; use one of error, first, last, mean"),
+            (
+                {"duplicates": "max"},
+                "duplicates: found 'max'; use one of count, error, first, last",
+            ),
             ({"missing": "keep"}, "missing: found 'keep'; use one of"),
             ({"out_of_scale": "cilp"}, "out_of_scale: found 'cilp'; did you mean 'clip'"),
             ({"misssing": "drop"}, "misssing: unknown key; did you mean 'missing'"),

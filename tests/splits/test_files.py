@@ -9,7 +9,7 @@ import pytest
 from surprise import Dataset, Reader
 from surprise.model_selection import PredefinedKFold
 
-from harness.datasets import Ratings
+from harness.datasets import Ratings, load
 from harness.errors import DataError, SplitError
 from harness.splits import make, read, save, validation
 from harness.splits.random import Holdout, KFold
@@ -230,6 +230,23 @@ def test_nothing_is_left_behind_where_a_split_cannot_be_saved(tmp_path):
         with pytest.raises(SplitError, match=f"{name}: {message}"):
             save(splits, tmp_path / name)
     assert [each.name for each in tmp_path.iterdir()] == ["folder"]
+
+
+def test_three_files_divide_their_own_ratings(tmp_path):
+    for name, part in (("train", ROWS[:16]), ("valid", ROWS[16:20]), ("test", ROWS[20:])):
+        lines = "".join(",".join(map(str, row)) + "\n" for row in part)
+        (tmp_path / f"{name}.csv").write_text("user,item,rating,timestamp\n" + lines)
+    section = {"path": ["train.csv", "valid.csv", "test.csv"], "scale": [1, 5]}
+    ratings = load(section, base=tmp_path)
+    inner = Predefined(test="valid.csv")
+    (outer,) = make(Predefined(test="test.csv"), ratings, seed=0, base=tmp_path)
+    part = validation(outer, inner, seed=0, base=tmp_path)
+    sizes = [len(rows) for rows in (outer.train, outer.test, part.train, part.test)]
+    assert sizes == [20, 4, 16, 4]
+    narrow = Predefined(train="train.csv", test="test.csv")
+    (outer,) = make(narrow, ratings, seed=0, base=tmp_path)
+    with pytest.raises(SplitError, match=r"valid.csv: 4 of 4 .* training part .*leave out `train`"):
+        validation(outer, inner, seed=0, base=tmp_path)
 
 
 def test_a_saved_validation_part_is_read_back_and_checked_against_the_training_part(tmp_path):
