@@ -26,7 +26,7 @@ _IN_COLUMNS: WeakKeyDictionary[surprise.Trainset, ColumnTrainset] = WeakKeyDicti
 def fold_in(
     model: surprise.AlgoBase, ratings: Mapping[object, float] | pd.DataFrame
 ) -> surprise.AlgoBase:
-    """Return a model for new users that learned nothing but their side from their ratings.
+    """Return a model for new users: their ratings set the users' parameters, the items' stay.
 
     Parameters
     ----------

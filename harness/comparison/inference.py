@@ -145,13 +145,17 @@ class Design:
     def about(self, claim: Claim, test: PairedTest) -> str:
         """Return what letters and tests are about."""
         if claim == "models":
-            return "Tests are of these fitted models, for users like these; other seeds give others"
+            return (
+                "The tests compare these fitted models, for users like these; other seeds can give "
+                "other results"
+            )
         if test == "nadeau-bengio":
-            return "Tests are of the algorithms, for other random divisions of ratings like these"
+            return "The tests compare the algorithms, for other random splits of ratings like these"
         fixed = "" if "split" in self.varied else ", on these splits"
         factors = joined(self.varied) or "no random number"
         return (
-            f"Tests are of the algorithms, for users like these and other seeds ({factors}){fixed}"
+            "The tests compare the algorithms, for users like these and other seeds "
+            f"({factors}){fixed}"
         )
 
 

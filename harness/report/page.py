@@ -23,7 +23,7 @@ from harness.report.drawing import Plot
 from harness.report.methods import command, describe_cells, describe_run, methods, to_yaml
 from harness.report.plots import KINDS
 from harness.report.styles import COLOURS, FAINT, INK, MUTED, RULE, symbol
-from harness.report.summary import ASSETS, Summary, headline, summarise, templates
+from harness.report.summary import ASSETS, Summary, failures_text, summarise, templates
 from harness.report.tables import evidence, latex, parameter_tables, sensitivity_tables
 from harness.results.columns import columns_of
 from harness.results.display import plain, rounded, row_name, to_csv
@@ -198,7 +198,7 @@ def _template(name: str) -> Template:
     made = templates().overlay()
     made.filters |= {"linked": linked, "rounded": rounded, "symbol": symbol}
     called: tuple[Any, ...]
-    called = (command, describe_cells, describe_run, headline, latex, methods, row_name, took)
+    called = (command, describe_cells, describe_run, failures_text, latex, methods, row_name, took)
     called += (evidence, group_tables, parameter_tables, sensitivity_tables)
     called += (to_csv, to_markdown, to_yaml, in_groups, verdict_lines)
     values = {"style": _style_sheet(), "svg": _svg}

@@ -41,8 +41,8 @@ class _Tradeoff(Plot):
     name = "tradeoff"
     title = "Quality against time"
     caption = (
-        "Bars: confidence intervals. Steps join the algorithms that no other is both faster and "
-        "better than." + OUTSIDE
+        "Bars: confidence intervals. The line of steps joins the algorithms for which no other is "
+        "both faster and better." + OUTSIDE
     )
     inches = (2.7, 2.58, 0.03)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from os.path import commonprefix
@@ -14,12 +14,11 @@ from harness.config.settings import Inference
 from harness.errors import ResultsError, counted, joined, suggestion
 from harness.lazy import pd
 from harness.report.styles import AlgorithmStyle, algorithm_styles
-from harness.results.cells import CellResult
+from harness.results.cells import CellResult, FailedCell
 from harness.results.display import (
     DEFAULT_DECIMALS,
     best_rows,
     column_decimals,
-    decimals,
     plain,
     rounded,
 )
@@ -212,24 +211,9 @@ def summarise(run: Run | Summary, *, baseline: str | None = None) -> Summary:
     return Summary(run, tables, baseline or default)
 
 
-def headline(summary: Summary) -> list[str]:
-    """Return the result of a run, a sentence or two for each table."""
-    texts, label = [], summary.primary
-    for table in summary.tables:
-        best = table.best(label)
-        rest = [name for name in table.ranked(label) if name not in best]
-        pairs = {pair.first: pair for pair in table.differences(label, best[0])} if best else {}
-        compared = [pairs[name] for name in rest if name in pairs]
-        equal = [pair.first for pair in compared if not pair.significant]
-        behind = next((pair for pair in compared if pair.significant), None)
-        values = {"table": table, "label": label, "best": best, "rest": rest, "equal": equal}
-        if behind:
-            error = ((behind.high or 0.0) - (behind.low or 0.0)) / 3.92
-            values["gap"] = rounded(abs(behind.difference), decimals([error]))
-            values["p"] = p_text(behind.p_adjusted, behind.p_is_bound)
-        texts.append(sentences("headline", behind=behind, **values))
-    failed = summary.info.failed
-    return [*texts, sentences("failures", failed=failed)] if failed else texts
+def failures_text(failed: Sequence[FailedCell]) -> str:
+    """Return how many cells failed, and of which rows."""
+    return sentences("failures", failed=failed)
 
 
 def p_text(value: float, is_bound: bool) -> str:

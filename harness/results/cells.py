@@ -138,9 +138,9 @@ def failed_metrics(cells: Iterable[AnyCell]) -> dict[tuple[str, str], str]:
 def measured(cells: Iterable[AnyCell]) -> list[str]:
     """Return the conditions under which cells were measured, the most frequent first.
 
-    Each with its number of cells where there are several: ``3 of 4 cells on 2026-11-20, ...``.
+    Each with its number of cells where there are several: ``on 2026-11-20, ... (3 of 4 cells)``.
     """
     totals = Counter(str(cell.measured) for cell in cells if isinstance(cell, CellResult))
     if len(totals) == 1:
         return [*totals]
-    return [f"{n} of {totals.total()} cells {text}" for text, n in totals.most_common()]
+    return [f"{text} ({n} of {totals.total()} cells)" for text, n in totals.most_common()]

@@ -13,6 +13,7 @@ from statistics import median
 from typing import Any
 
 from harness import metrics
+from harness.errors import joined
 from harness.lazy import pd
 from harness.results.cells import AnyCell, CellResult
 from harness.results.columns import COLUMNS, TIMES, columns_of
@@ -358,7 +359,7 @@ def _with_spread(value: float, spread: float, places: int, widest: int) -> str:
 
 def headline(info: RunInfo) -> str:
     """Return one line: data, split, candidates, seeds."""
-    parts = [" and ".join(dict.fromkeys(row[key] for row in info.rows)) for key in GROUP]
+    parts = [joined(dict.fromkeys(row[key] for row in info.rows)) for key in GROUP]
     return f"data: {parts[0]}; split: {parts[1]}; candidates: {parts[2]}; seed: {info.seeds_text}"
 
 

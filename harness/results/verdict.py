@@ -26,8 +26,9 @@ MOST_NAMES = 3
 LONGEST_NAME = 48
 
 CLAIMS = {
-    "models": "Tests are of these fitted models, for users like these; other seeds give others",
-    "algorithms": "Tests are of the algorithms, for users like these and other seeds",
+    "models": "The tests compare these fitted models, for users like these; other seeds can give "
+    "other results",
+    "algorithms": "The tests compare the algorithms, for users like these and other seeds",
 }
 """What tests are about, for runs that do not say so themselves."""
 

@@ -182,7 +182,7 @@ def test_a_run_says_where_and_when_its_cells_were_measured_and_what_was_found(mo
     noted = {note.code: note for note in second.info["notes"]}
     assert noted["cells-found"].values == {"n": n_found, "n_all": n_cells}
     where = str(noted["measured"])
-    for text in (f"{n_found} of {n_cells} cells on ", "CPU X", "CPU Y", "7 threads"):
+    for text in (f"({n_found} of {n_cells} cells)", "CPU X", "CPU Y", "7 threads"):
         assert text in where
     text = dict(methods(second.info).paragraphs)["Computation"]
     assert "CPU X" in text

@@ -10,9 +10,10 @@ from harness.config.experiment import Experiment
 from harness.errors import ComparisonError, ResultsError
 from harness.report import build_page, join, plots, write_index, write_page
 from harness.report.methods import command, describe_cells, to_yaml
-from harness.report.summary import headline, seconds_text, summarise
+from harness.report.summary import failures_text, seconds_text, summarise
 from harness.results.cells import CellName, FailedCell
 from harness.results.runs import Run
+from harness.results.verdict import verdict_lines, verdicts
 
 from .conftest import changed
 
@@ -21,23 +22,9 @@ def failed(cell):
     return FailedCell(**{key: cell[key] for key in CellName.model_fields}, error="boom")
 
 
-def test_the_headline_is_made_from_the_numbers(plain_run):
-    table = summarise(plain_run).tables[0]
-    low, _ = table.interval("ndcg@10", "SVD")
-    pairs = {pair.first: pair for pair in table.differences("ndcg@10", "BaselineOnly")}
-    significant = pairs["SVD"].p_adjusted <= 0.05
-    [sentence] = headline(summarise(plain_run))
-    places = table.decimals["ndcg@10"]
-    assert sentence.startswith(
-        "On ml-100k (holdout 20%; candidates: rated), SVD reaches the best ndcg@10, "
-        f"{table.records['SVD']['ndcg@10']:.{places}f} (95% interval {low:.{places}f} to"
-    )
-    assert ("significantly ahead of BaselineOnly" in sentence) == significant
-    assert ("not significantly different from BaselineOnly" in sentence) == (not significant)
-
-
 def test_the_headline_is_of_an_algorithm_that_finished_and_counts_failures(nasty):
-    assert headline(summarise(nasty))[2:] == ["4 cells failed: NMF."]
+    assert failures_text(nasty.info.failed) == "4 cells failed: NMF."
+    assert "<p>4 cells failed: NMF.</p>" in build_page([nasty])
     first = summarise(nasty).tables[0]
     leader = first.best("ndcg@10")[0]
     for i, cell in enumerate(nasty.info.cells):
@@ -47,7 +34,7 @@ def test_the_headline_is_of_an_algorithm_that_finished_and_counts_failures(nasty
     [second] = summary.tables[0].best("ndcg@10")
     ranked = summary.tables[0].ranked("ndcg@10")
     assert leader != second == ranked[0]
-    assert f"{second} reaches the best ndcg@10" in headline(summary)[0]
+    assert verdicts(nasty.info)[0].values["leaders"] == [second]
     assert not any("order" in name for name in ranked)  # no bounds
 
 
@@ -61,11 +48,12 @@ def test_the_value_of_the_headline_lies_in_its_interval(nasty):
                 assert low <= value <= high
 
 
-def test_equal_values_share_the_first_place(plain_run):
+def test_rows_of_one_value_have_no_leader_and_the_page_says_so(plain_run):
     for row in plain_run.info.rows:
         row.scores["ndcg@10"] = 0.5
-    [sentence] = headline(summarise(plain_run))
-    assert "SVD, BaselineOnly and Random reach the best ndcg@10" in sentence
+    [verdict] = verdict_lines(plain_run.info)
+    assert verdict == "No verdict by ndcg@10: all 3 rows have the same value, 0.500."
+    assert verdict in build_page([plain_run])
 
 
 def test_a_run_in_which_all_failed_says_so(plain_run):
@@ -73,19 +61,17 @@ def test_a_run_in_which_all_failed_says_so(plain_run):
     for row in run.info.rows:
         row.scores["ndcg@10"] = None
     run = Run(run.info, plain_run.users.iloc[:0])
-    assert headline(summarise(run)) == [
-        "On ml-100k (holdout 20%; candidates: rated), no algorithm finished with a value of "
-        "ndcg@10.",
-        "3 cells failed: SVD, BaselineOnly and Random.",
-    ]
-    assert "no algorithm finished with a value of" in build_page([run])
+    assert failures_text(run.info.failed) == "3 cells failed: SVD, BaselineOnly and Random."
+    assert verdict_lines(run.info)[0] in build_page([run])
 
 
 def test_one_algorithm_alone_makes_a_page_and_a_run_without_cells_none(plain_run):
     parts = {"cells": plain_run.info.cells[:1], "rows": plain_run.info.rows[:1]}
     alone = changed(plain_run, **parts, statistics=[], conventions=[], ties=[])
     users = plain_run.users[plain_run.users["algorithm"] == "SVD"]
-    assert "SVD reaches the best ndcg@10" in build_page([Run(alone.info, users)])
+    [verdict] = verdict_lines(alone.info)
+    assert verdict.endswith("SVD (0.7919) is the only row.")
+    assert verdict in build_page([Run(alone.info, users)])
     with pytest.raises(ResultsError, match="holds no cells; run the config again"):
         summarise(changed(plain_run, cells=[]))
 

@@ -77,7 +77,7 @@ def test_the_verdict_names_the_best_row_its_equals_and_the_best_baseline(usual):
     assert values["baseline"] == baseline
     if baseline != table.idxmax():
         assert math.isclose(values["gap"], table.max() - table[baseline])
-    assert "Tests are of these fitted models" in verdict.sentences[1]
+    assert "The tests compare these fitted models" in verdict.sentences[1]
 
 
 def test_where_lower_is_better_the_least_value_leads():
@@ -96,7 +96,7 @@ def test_over_seeds_the_verdict_speaks_of_algorithms():
     run = run_of(seed=[0, 1, 2])
     [verdict] = verdicts(run.info)
     assert verdict.values["claim"] == "algorithms"
-    assert "Tests are of the algorithms" in verdict.sentences[-1]
+    assert "The tests compare the algorithms" in verdict.sentences[-1]
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_each_table_has_its_verdict_and_what_all_say_is_said_once(two_tables):
     assert [verdict.where.rsplit(", ", 1)[1] for verdict in found] == ["rated", "catalogue"]
     lines = verdict_lines(two_tables.info)
     assert len(lines) == 3
-    assert sum(line.count("Tests are of") for line in lines) == 1
+    assert sum(line.count("The tests compare") for line in lines) == 1
 
 
 @pytest.mark.parametrize("length", [1, 60, 300])
@@ -194,7 +194,9 @@ def test_every_place_shows_the_same_words(usual, two_tables):
             assert line in run._repr_html_()
             assert line in page
             assert line.replace("_", "\\_") in to_markdown(run.info)
-        assert to_markdown(run.info).index("Tests are of") < to_markdown(run.info).index("| alg")
+        assert to_markdown(run.info).index("The tests compare") < to_markdown(run.info).index(
+            "| alg"
+        )
 
 
 def test_the_text_of_a_run_fits_80_columns_and_has_each_row(usual, two_tables):
