@@ -56,6 +56,8 @@ class Section(BaseModel):
 
     short: ClassVar[str] = ""
     """The key that a plain string in place of the section is the value of; empty for none."""
+    added: ClassVar[Set[str]] = frozenset()
+    """Keys that came after identities were first written: a default of theirs is in none."""
 
     @classmethod
     def spelled_out(cls, value: object) -> object:
@@ -70,6 +72,12 @@ class Section(BaseModel):
     def stated(self, exclude: Set[str] = frozenset()) -> dict[str, Any]:
         """Return the keys that are not defaults as plain data, and each kind."""
         return self.model_dump(mode="json", exclude_defaults=True, exclude={*exclude})
+
+    def identity(self) -> dict[str, Any]:
+        """Return all keys, less those that were added and are defaults, as plain data."""
+        fields = type(self).model_fields
+        unused = {key for key in self.added if getattr(self, key) == fields[key].default}
+        return self.model_dump(mode="json", exclude=unused)
 
 
 S = TypeVar("S", bound=Section)

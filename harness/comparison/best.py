@@ -282,14 +282,16 @@ def _selected(run: Run, row: RowResult, *, seeded: bool) -> tuple[dict[str, Any]
     settings = trials["params"].map(lambda text: json.dumps(own(json.loads(text)), sort_keys=True))
     higher = metrics.parse(run.info.experiment.tuning.metric).higher_is_better
     signed = trials["value"] if higher else -trials["value"]
-    first = signed.where(trials["trial"] == 0)
-    searches = [trials["seed"], trials["fold"]]
-    gains = (signed - first.groupby(searches).transform("first")).fillna(-math.inf)
+    searches, level = [trials["seed"], trials["fold"]], "the setting of the config"
+    first = signed.where(trials["trial"] == 0).groupby(searches).transform("first")
+    if not run.info.experiment.tuning.try_default:
+        first, level = signed.groupby(searches).transform("mean"), "the mean of all"
+    gains = (signed - first).fillna(-math.inf)
     means = gains.groupby(settings).mean()
     params, label = str(means.idxmax()), run.info.experiment.tuning.metric
     n_folds = len(trials.loc[settings == params, ["seed", "fold"]].drop_duplicates())
     return json.loads(params), [
         f"Parameters: of {counted(len(means), 'setting')} that the search tried, the one furthest "
-        f"above the setting of the config in validation {label} (by {means.max():.4f}, on "
+        f"above {level} in validation {label} (by {means.max():.4f}, on "
         f"{counted(n_folds, 'fold')})."
     ]

@@ -68,6 +68,18 @@ class AlgorithmConfig(Section):
             rest["params"] = {**rest.get("params", {}), "python": data["python"]}
         return {**rest, "name": f"{data['library']}/{data['model']}"}
 
+    @model_validator(mode="before")
+    @classmethod
+    def _nested_grids(cls, data: object) -> object:
+        """Let `sim_options: {name: [msd, cosine]}` stand for `sim_options.name: [msd, cosine]`."""
+        if not isinstance(data, dict) or not isinstance(data.get("search"), dict):
+            return data
+        search: dict[object, object] = {}
+        for name, values in data["search"].items():
+            nested = isinstance(values, dict) and str(name).endswith("_options")
+            search |= {f"{name}.{key}": values[key] for key in values} if nested else {name: values}
+        return {**data, "search": search}
+
     @property
     def title(self) -> str:
         """The label, or the name where there is none."""

@@ -132,6 +132,8 @@ class Tuning(Section):
     and does not count. The best setting is fitted to the whole training part and tested once.
     """
 
+    added = frozenset({"try_default"})
+
     method: Literal["random", "grid", "tpe"] = "random"
     """Independent draws, every combination, or tree-structured Parzen estimators (Optuna)."""
     trials: int | None = Field(default=None, ge=1, le=100_000)
@@ -148,7 +150,11 @@ class Tuning(Section):
     validation: SplitSection | None = None
     """How the training part is split again; a `validation` of the split itself takes precedence. By
     default by time if the split is by time (`global-time`, `rolling`, `choose: latest`), else a
-    random 20% of the ratings."""
+    random 20% of the ratings. Where it has several folds, as `kfold`, a setting is fitted on each,
+    and the mean over them decides, as in `GridSearchCV`."""
+    try_default: bool = True
+    """Whether the setting of the config is tried too, before those of the search; `GridSearchCV`
+    tries those of the grid alone."""
 
     @model_validator(mode="before")
     @classmethod

@@ -38,7 +38,7 @@ class PlanData:
     absent: dict[tuple[int, int], str] = field(default_factory=dict)
     """By data set and split, why it cannot be loaded or divided; it has no cells."""
     _splits: dict[tuple[int, int, int], list[Split]] = field(default_factory=dict)
-    _inner: dict[tuple[int, int, str], Split] = field(default_factory=dict)
+    _inner: dict[tuple[int, int, str], list[Split]] = field(default_factory=dict)
     _trainset: tuple[str, ColumnTrainset] | None = None
     _selected: tuple[tuple[str, int, int, int], Candidates] | None = None
 
@@ -97,9 +97,9 @@ class PlanData:
     def split(self, cell: Cell) -> Split:
         """Return what a cell is fitted and scored on; for a trial, parts of the training part."""
         outer = self.splits(cell.dataset, cell.split, cell.seed)[cell.fold]
-        return self.inner(cell.split, cell.seed, outer) if cell.inner else outer
+        return self.inner(cell.split, cell.seed, outer)[cell.part] if cell.inner else outer
 
-    def inner(self, split: int, seed: int, outer: Split) -> Split:
+    def inner(self, split: int, seed: int, outer: Split) -> list[Split]:
         """Return the parts of a fold's training part on which settings are fitted and compared."""
         seed = self.experiment.draws[seed].search
         position = (split, seed, outer.fingerprint)

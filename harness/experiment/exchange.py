@@ -73,7 +73,9 @@ def export(plan: Plan, folder: Path) -> Iterator[str]:
             parts = {"train": fold.train, "test": fold.test}
             if plan.is_tuned or plan.experiment.split[split].validation is not None:
                 inner = plan.inner(split, seed, fold)
-                parts |= {"tuning-train": inner.train, "validation": inner.test}
+                for number, part in enumerate(inner, start=1):
+                    end = f"-{number}" if len(inner) > 1 else ""
+                    parts |= {f"tuning-train{end}": part.train, f"validation{end}": part.test}
             for name, rows in parts.items():
                 frame = fold.ratings.take(rows).to_frame()
                 frame.to_csv(where / f"{name}.csv", index=False, lineterminator="\n")

@@ -46,6 +46,8 @@ class Cell:
     title: str
     params: dict[str, object] = field(hash=False)
     inner: bool = False
+    part: int = 0
+    """Of a trial, on which of the folds of the validation it is."""
     key: str = ""
 
 
@@ -304,9 +306,7 @@ class Plan(PlanData):
         tuning = None
         if own["search"] is not None:
             validation = experiment.tuning.validation_of(experiment.split[cell.split])
-            tuning = experiment.tuning.model_dump(mode="json") | {
-                "validation": validation.model_dump(mode="json")
-            }
+            tuning = experiment.tuning.identity() | {"validation": validation.identity()}
         row = {
             "table": table.table,
             "algorithm": own,

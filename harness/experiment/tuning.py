@@ -18,6 +18,7 @@ from harness.algorithms.parameters import with_params
 from harness.config.experiment import Experiment
 from harness.config.settings import Tuning
 from harness.execution.events import RunPlanned
+from harness.execution.outcome import Outcome
 from harness.execution.pool import Pool
 from harness.experiment.plan import Cell, Plan
 from harness.lazy import pd
@@ -60,7 +61,19 @@ class Search:
     space: SearchSpace
     budget: Tuning
     settings: Iterator[Setting]
+    n_parts: int = 1
+    """Folds of the validation, on each of which a trial is fitted and scored."""
     tried: list[Trial] = field(default_factory=list)
+
+    @property
+    def n_default(self) -> int:
+        """How many trials are of the setting of the config: 1, or none if it is not to be tried."""
+        return int(self.budget.try_default or not self.space)
+
+    @property
+    def numbered(self) -> Iterator[tuple[int, Trial]]:
+        """The trials with their numbers, of which 0 is the setting of the config."""
+        return enumerate(self.tried, start=1 - self.n_default)
 
     @property
     def seconds(self) -> float:
@@ -89,14 +102,14 @@ class Search:
         n_tried, trials, seconds = len(self.tried), self.budget.trials, self.budget.seconds
         if n_tried and (
             not self.space
-            or (trials is not None and n_tried > trials)
+            or (trials is not None and n_tried - self.n_default >= trials)
             or (seconds is not None and self.seconds >= seconds)
             or (trials is None and n_tried > MOST_FAILED and self.best is None)
         ):
             return []
         one_by_one = seconds is not None or isinstance(self.settings, _Parzen)
-        n_wanted = 1 if one_by_one or trials is None else trials + 1 - n_tried
-        written: list[Setting] = [] if n_tried else [{}]
+        n_wanted = 1 if one_by_one or trials is None else trials + self.n_default - n_tried
+        written: list[Setting] = [] if n_tried or not self.n_default else [{}]
         return [*written, *itertools.islice(self.settings, n_wanted - len(written))]
 
 
@@ -117,25 +130,21 @@ def tune(plan: Plan, pool: Pool) -> tuple[list[Cell], dict[int, Search], dict[st
             if same not in searches:
                 space, name = registry.space_of(algorithm), registry.canonical(algorithm.name)
                 settings = settings_of(experiment.tuning, space, seed, name, cell.fold)
-                searches[same] = Search(cell, space, experiment.tuning, settings), []
+                n_parts = experiment.tuning.validation_of(experiment.split[cell.split]).n_folds
+                searches[same] = Search(cell, space, experiment.tuning, settings, n_parts), []
             searches[same][1].append(position)
-    planned = [n_planned(plan, search.cell.algorithm) for search, _ in searches.values()]
-    n_trials = None if None in planned else sum(filter(None, planned))
+    counts = [(n_planned(plan, each.cell.algorithm), each.n_parts) for each, _ in searches.values()]
+    unknown = any(n is None for n, _ in counts)  # seconds alone end a search
+    n_trials = None if unknown else sum((n or 0) * n_parts for n, n_parts in counts)
     pool.watch(RunPlanned(len(cells), 0, pool.workers, n_trials))
     while trials := [
-        (search, setting, plan.keyed(_trial(search.cell, setting, number)))
+        (search, setting, [*map(plan.keyed, _parts(search, setting, number))])
         for search, _ in searches.values()
         for number, setting in enumerate(search.next_settings(), start=len(search.tried))
     ]:
-        failed = pool.compute([cell for _, _, cell in trials], trials=True)
-        for search, setting, cell in trials:
-            trial = Trial(cell.params, math.nan, 0.0, "not computed")
-            if outcome := failed.get(cell.key):
-                trial = trial._replace(seconds=outcome.seconds, error=outcome.error)
-            elif (record := pool.take(cell.key)) and str(metric) in record.facts.judged:
-                mean, facts = record.facts.judged[str(metric)], record.facts
-                seconds = facts.fit_seconds + facts.score_seconds
-                trial = Trial(cell.params, math.nan if mean is None else mean, seconds)
+        failed = pool.compute([cell for *_, parts in trials for cell in parts], trials=True)
+        for search, setting, parts in trials:
+            trial = _mean([_outcome(pool, failed, cell, str(metric)) for cell in parts])
             search.tried.append(trial)
             if isinstance(search.settings, _Parzen) and setting:
                 search.settings.tell(trial.value if metric.higher_is_better else -trial.value)
@@ -154,9 +163,34 @@ def tune(plan: Plan, pool: Pool) -> tuple[list[Cell], dict[int, Search], dict[st
     return cells, {positions[0]: search for search, positions in searches.values()}, failures
 
 
-def _trial(cell: Cell, setting: Setting, number: int) -> Cell:
+def _parts(search: Search, setting: Setting, number: int) -> Iterator[Cell]:
+    """Yield a trial on each fold of the validation."""
+    cell = search.cell
+    number += 1 - search.n_default
     title = f"{cell.title} · {f'trial {number}' if number else 'as written'}"
-    return replace(cell, inner=True, params=with_params(cell.params, setting), title=title)
+    params = with_params(cell.params, setting)
+    for part in range(search.n_parts):
+        of = f" · part {part + 1}/{search.n_parts}" if search.n_parts > 1 else ""
+        yield replace(cell, inner=True, part=part, params=params, title=title + of)
+
+
+def _outcome(pool: Pool, failed: Mapping[str, Outcome], cell: Cell, label: str) -> Trial:
+    """Return how a trial ended on one fold of the validation."""
+    trial = Trial(cell.params, math.nan, 0.0, "not computed")
+    if outcome := failed.get(cell.key):
+        return trial._replace(seconds=outcome.seconds, error=outcome.error)
+    if (record := pool.take(cell.key)) and label in record.facts.judged:
+        mean, facts = record.facts.judged[label], record.facts
+        seconds = facts.fit_seconds + facts.score_seconds
+        return Trial(cell.params, math.nan if mean is None else mean, seconds)
+    return trial
+
+
+def _mean(parts: Sequence[Trial]) -> Trial:
+    """Return the mean over the folds of the validation; none where one of them has no value."""
+    value = float(np.mean([part.value for part in parts]))
+    error = next((part.error for part in parts if part.error), None)
+    return Trial(parts[0].params, value, sum(part.seconds for part in parts), error)
 
 
 def describe(
@@ -170,13 +204,13 @@ def describe(
     near_ends = {number: _near_ends(group) for number, group in of_row.items()}
     for position, search in searches.items():
         cell = cells[position]
-        cell.n_trials = len({repr(trial.params) for trial in search.tried[1:]})
+        cell.n_trials = len({repr(trial.params) for number, trial in search.numbered if number})
         cell.search_seconds = search.seconds
         if isinstance(cell, CellResult):
             notes = filter(None, (near_ends[search.cell.algorithm], search.failure))
             cell.notes = [*cell.notes, *(note.at(cell.algorithm) for note in notes)]
         named = {key: cell[key] for key in (*ROW, "seed", "fold")}
-        for number, trial in enumerate(search.tried):
+        for number, trial in search.numbered:
             params = json.dumps(trial.params, sort_keys=True)
             ended = {"value": trial.value, "seconds": trial.seconds, "error": trial.error or ""}
             rows.append(named | {"trial": number, "params": params} | ended)
@@ -213,9 +247,9 @@ def n_planned(plan: Plan, algorithm: int) -> int | None:
     if not space or tuning.trials is None:
         return None if space else 1
     if tuning.method == "tpe":  # which may try a setting again
-        return 1 + tuning.trials
+        return tuning.try_default + tuning.trials
     size = _n_settings(_grid_of(space) if tuning.method == "grid" else space)
-    return 1 + int(min(tuning.trials, size))
+    return tuning.try_default + int(min(tuning.trials, size))
 
 
 def cut_grids(experiment: Experiment) -> Iterator[Note]:

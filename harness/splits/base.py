@@ -258,19 +258,15 @@ def make(
 
 
 @checked(SplitError)
-def validation(split: Split, section: SplitSection, seed: int, base: Path | None = None) -> Split:
-    """Split the training part of a split again; its test part is never used.
+def validation(
+    split: Split, section: SplitSection, seed: int, base: Path | None = None
+) -> list[Split]:
+    """Split the training part of a split again, into one or several folds; its test part is unused.
 
     The rows are those of the whole data; the training part is taken in the order of the data.
     """
     rows = np.sort(split.train)
-    parts = section.splits(split.ratings, rows, seeds.derive(seed, "validation"), base)
-    if len(parts) > 1:
-        raise SplitError(
-            f"{section.describe()}: {len(parts)} validation parts where one is needed; "
-            "use a split with one, as holdout"
-        )
-    return parts[0]
+    return section.splits(split.ratings, rows, seeds.derive(seed, "validation"), base)
 
 
 def _kept(section: FilterSection, ratings: Ratings, state: int) -> Mask:

@@ -52,6 +52,8 @@ Counts = NDArray[np.int64] | NDArray[np.float64]
 class _PerUser(DrawnSplit):
     """A number of ratings of each user, the latest or drawn at random, is the test part."""
 
+    added = frozenset({"equal_times"})
+
     if TYPE_CHECKING:
         n_splits: int = 1
         choose: Choice = "random"

@@ -21,6 +21,7 @@ class GlobalTime(DrawnSplit):
 
     kind: Literal["global-time"] = "global-time"
     """Ratings before a moment are the training part; those at or after it are the test part."""
+    added = frozenset({"last"})
     quantile: Share | None = None
     """The moment is the timestamp that this share of the ratings comes before; ratings of that
     very second are all test. 0.8 when no key is given."""

@@ -24,6 +24,7 @@ class Holdout(DrawnSplit):
 
     kind: Literal["holdout"] = "holdout"
     """A share of the ratings, drawn at random, is the test part."""
+    added = frozenset({"n_splits"})
     test_size: Size | None = 0.2
     """Share or count of test ratings, a share rounded up; null: all that is not training. With
     `like: sklearn` and a `train_size`, null unless given."""
@@ -152,6 +153,7 @@ class KFold(_Folds):
 
     kind: Literal["kfold"] = "kfold"
     """Each rating is in the test part of exactly one fold."""
+    added = frozenset({"within_users"})
     n_splits: SeveralFolds = 5
     """How many folds."""
     random_state: LegacySeed = None

@@ -1,5 +1,7 @@
 """A search tries what its budget promises, says what it tried, and fails honestly."""
 
+import contextlib
+import io
 import itertools
 import json
 import sys
@@ -7,10 +9,12 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+import surprise
 from surprise import KNNBasic
+from surprise.model_selection import GridSearchCV, KFold
 
 import harness
-from harness import evaluation, metrics
+from harness import evaluation, metrics, splits
 from harness.cli.progress import Lines
 from harness.config.algorithms import AlgorithmConfig
 from harness.config.settings import Tuning
@@ -156,6 +160,107 @@ def test_tuning_finds_at_least_the_written_setting_and_tests_it_once(tmp_path):
     assert cell["n_trials"] == table.loc["tuned", "n_trials"] == 8
     assert table.loc["tuned", "search_seconds"] == pytest.approx(trials["seconds"].sum())
     assert table.loc["tuned", "rmse"] < table.loc["as written", "rmse"]
+
+
+SPACE = {
+    "SVD": {"n_epochs": [2, 4], "lr_all": [0.002, 0.02]},
+    "KNNBasic": {"k": [3, 9], "sim_options": {"name": ["msd", "cosine"], "user_based": [False]}},
+}
+
+
+@pytest.mark.parametrize("name", SPACE)
+def test_a_search_with_folds_is_that_of_grid_search_cv(name):
+    """Surprise searches the training ratings in the order of the data, and refits on all."""
+    params = {"random_state": 0} if name == "SVD" else {}
+    ratings = harness.load(CONFIG["dataset"])
+    data = ratings.to_surprise()
+    split = Holdout(test_size=0.2, random_state=3)
+    (parts,) = splits.make(split, ratings, 0)
+    rows = data.raw_ratings
+    data.raw_ratings = [rows[row] for row in np.sort(parts.train)]
+    fixed = {key: [value] for key, value in params.items()}
+    theirs = GridSearchCV(
+        getattr(surprise, name), SPACE[name] | fixed, ["rmse"], cv=KFold(3, random_state=1)
+    )
+    with contextlib.redirect_stdout(io.StringIO()):
+        theirs.fit(data)
+        chosen = getattr(surprise, name)(**theirs.best_params["rmse"])
+        data.raw_ratings = [rows[row] for row in parts.train]
+        chosen.fit(data.build_full_trainset())
+        test = [(*rows[row][:2], rows[row][2]) for row in parts.test]
+        error = surprise.accuracy.rmse(chosen.test(test), verbose=False)
+    done = run(
+        split={"kind": "holdout", "test_size": 0.2, "random_state": 3},
+        algorithms=[{"name": name, "params": params, "search": SPACE[name], "as_surprise": False}],
+        metrics=["rmse"],
+        tuning={
+            "method": "grid",
+            "trials": 4,
+            "metric": "rmse",
+            "try_default": False,
+            "validation": {"kind": "kfold", "n_splits": 3, "random_state": 1},
+        },
+        baselines=False,
+    )
+    assert done.trials["trial"].tolist() == [1, 2, 3, 4]
+    by_setting = dict(zip(map(canonical, tried(done)), done.trials["value"], strict=True))
+    expected = zip(theirs.cv_results["params"], theirs.cv_results["mean_test_rmse"], strict=True)
+    for setting, value in expected:
+        assert by_setting.pop(canonical(setting)) == pytest.approx(value, rel=1e-12)
+    assert by_setting == {}
+    (cell,) = done.info.cells
+    assert canonical(cell.params) == canonical(theirs.best_params["rmse"])
+    assert cell.n_trials == 4
+    assert done.table["rmse"].tolist() == [pytest.approx(error, rel=1e-12)]
+    best = harness.best(done)
+    assert canonical(best.config["algorithms"][0]["params"]) == canonical(cell.params)
+    assert any("above the mean of all in validation rmse" in line for line in best.evidence)
+    text = dict(methods(done.info).paragraphs)["Tuning"]
+    assert "divided at random into 3 folds (random_state 1), each the validation part" in text
+
+
+def canonical(params):
+    return json.dumps(params, sort_keys=True)
+
+
+def test_the_setting_of_the_config_takes_part_unless_it_is_not_to():
+    own = run(tuning=GRID | {"try_default": False})
+    usual = run()
+    assert own.trials["trial"].tolist() == [1, 2, 3, 4]
+    assert usual.trials["trial"].tolist() == [0, 1, 2, 3, 4]
+    assert own.trials["value"].tolist() == usual.trials["value"].tolist()[1:]
+    cut = run(tuning=GRID | {"trials": 2, "try_default": False})
+    assert len(cut.trials) == 2
+    assert {cell.n_trials for cell in cut.info.cells if cell.n_trials is not None} == {2}
+
+
+def test_a_trial_that_fails_on_one_fold_has_no_value(monkeypatch):
+    times = []
+
+    def fails_once(self, trainset):
+        times.append(self.k)
+        if len(times) == 2:
+            raise ValueError("no fit of the second fold")
+        return KNNBasic.fit(self, trainset)
+
+    monkeypatch.setattr(Refusing, "fit", fails_once)
+    done = run(
+        algorithms=[refusing({"k": [2, 6]})],
+        tuning=GRID | {"try_default": False, "validation": {"kind": "kfold", "n_splits": 2}},
+        baselines=False,
+    )
+    assert done.trials["value"].isna().tolist() == [True, False]
+    assert "no fit of the second fold" in done.trials["error"][0]
+    assert json.loads(done.trials["params"][1])["k"] == done.info.cells[0].params["k"]
+
+
+def test_keys_that_were_added_do_not_change_the_identity_of_a_row():
+    before = Tuning().identity()
+    assert "try_default" not in before
+    assert Tuning(try_default=False).identity() == before | {"try_default": False}
+    assert Holdout().identity().keys() == {
+        "kind", "test_size", "train_size", "random_state", "shuffle", "like", "validation",
+    }  # fmt: skip
 
 
 def test_a_row_whose_trials_all_fail_fails_with_the_reason():

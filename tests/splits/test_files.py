@@ -148,7 +148,7 @@ def test_a_column_of_words_gives_one_split_and_a_third_word_the_validation_part(
     assert outer.train.tolist() == list(range(5, 20))
     assert "4 ratings (16.7%) in neither part" in map(str, outer.notes)
     assert outer.name == "predefined by column part"
-    inner = validation(outer, section, seed=0, base=tmp_path)
+    (inner,) = validation(outer, section, seed=0, base=tmp_path)
     assert inner.test.tolist() == [17, 18, 19]
     assert inner.train.tolist() == list(range(5, 17))
 
@@ -253,7 +253,7 @@ def test_a_saved_validation_part_is_read_back_and_checked_against_the_training_p
     first, second = make(KFold(n_splits=2), many(), seed=0)
     save(validation(first, Holdout(), seed=0), tmp_path / "inner.parquet")
     section = SavedSplit(path="inner.parquet")
-    part = validation(first, section, seed=0, base=tmp_path)
-    np.testing.assert_array_equal(part.test, validation(first, Holdout(), seed=0).test)
+    (part,) = validation(first, section, seed=0, base=tmp_path)
+    np.testing.assert_array_equal(part.test, validation(first, Holdout(), seed=0)[0].test)
     with pytest.raises(SplitError, match="15 of its ratings are not in the training part; save"):
         validation(second, section, seed=0, base=tmp_path)

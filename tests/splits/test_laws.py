@@ -151,7 +151,7 @@ def test_the_latest_ratings_of_a_user_are_never_before_their_training_ratings(ra
 def test_a_validation_part_never_touches_the_test_part(section, inner, ratings):
     for split in folds_of(section, ratings):
         try:
-            part = validation(split, inner, seed=0)
+            (part,) = validation(split, inner, seed=0)
         except SplitError as error:
             if "no rating is" in str(error) or "fewer than 2 ratings" in str(error):
                 continue
@@ -172,14 +172,20 @@ def ratings_of(n, times=None, shift=0):
     )
 
 
-def test_a_validation_part_is_one_is_named_and_speaks_of_the_training_part_alone():
+def test_a_validation_part_is_named_and_speaks_of_the_training_part_alone():
     (split,) = make(Holdout(), ratings_of(20), seed=0)
-    part = validation(split, Holdout(test_size=0.25), seed=0)
+    (part,) = validation(split, Holdout(test_size=0.25), seed=0)
     assert part.name == "holdout 25% of the training part"
     assert len(part.test) == 4
     assert not any(note.code == "in-neither-part" for note in part.notes)
-    with pytest.raises(SplitError, match="5-fold: 5 validation parts where one is needed; use"):
-        validation(split, KFold(), seed=0)
+
+
+def test_folds_of_a_validation_divide_the_training_part():
+    (split,) = make(Holdout(), ratings_of(40), seed=0)
+    parts = validation(split, KFold(n_splits=3), seed=0)
+    assert sorted(np.concatenate([part.test for part in parts])) == sorted(split.train)
+    for part in parts:
+        assert sorted([*part.train, *part.test]) == sorted(split.train)
 
 
 def leaks(split):
