@@ -20,6 +20,7 @@ NAMES = {
     ("unknown_users", "drop"): ", known users",
     ("unknown_items", "drop"): ", known items",
     ("list_ties", "training"): ", ties in training order",
+    ("by", "popularity"): " by popularity",
 }
 SENTENCES = {
     ("unknown_items", "count"): " Test items without a training rating cannot be ranked but count "
@@ -201,14 +202,21 @@ class Sampled(_OfTraining):
     """What the display names of samples have in common, and those of other candidates have not."""
     name = prefix + "{0.n}"
     ranked = (
-        "Each user's test ratings are ranked among {0.n} items drawn at random from those without "
-        "a rating of the user, which have relevance 0."
+        "Each user's test ratings are ranked among {0.n} items drawn at random{by} from those "
+        "without a rating of the user, which have relevance 0."
     )
 
     kind: Literal["sampled"] = "sampled"
     """Rank the test ratings and `n` items that the user has not rated."""
     n: int = Field(default=100, ge=1, le=2**31 - 1)
     """How many unrated items each user gets; fewer if the catalogue has fewer."""
+    by: Literal["popularity"] | None = None
+    """`popularity`: each draw takes an item in proportion to its training ratings, from those that
+    are left; null: all items are as likely."""
+
+    def _ranked(self) -> str:
+        by = ", in proportion to their training ratings," if self.by == "popularity" else ""
+        return self.ranked.format(self, by=by)
 
     def _sample(self, split: Split, users: NDArray[np.int32], seed: int) -> list[NDArray[np.int64]]:
         """Draw up to `n` training items for each user among those the user rated nowhere."""
@@ -217,6 +225,8 @@ class Sampled(_OfTraining):
         edges = np.searchsorted(ratings.users[order], np.arange(ratings.n_users + 1))
         in_training = split.known_items
         catalogue = np.flatnonzero(in_training)
+        weights = np.bincount(ratings.items[split.train], minlength=ratings.n_items)
+        bounds = np.cumsum(weights[catalogue])
         drawn = []
         for user in users:
             rng = seeds.generator(seed, "candidates", split.fold, ratings.user_ids[user])
@@ -226,14 +236,26 @@ class Sampled(_OfTraining):
             n_free = int(free.sum())
             if n_free <= 4 * n:
                 unrated = np.flatnonzero(free)
-                drawn.append(rng.permutation(unrated)[:n] if n_free > n else unrated)
+                if n_free > n and self.by == "popularity":
+                    # The first n of independent exponential times with these rates are successive
+                    # draws in proportion to them (Efraimidis and Spirakis 2006).
+                    times = rng.exponential(size=n_free) / weights[unrated]
+                    unrated = unrated[np.argsort(times)]
+                elif n_free > n:
+                    unrated = rng.permutation(unrated)
+                drawn.append(unrated[:n])
                 continue
             # Draw from the whole catalogue and reject what the user rated: far cheaper than
             # listing the free items, and as uniform.
             picked: list[int] = []
             seen = set(rated.tolist())
             while len(picked) < n:
-                for item in catalogue[rng.integers(len(catalogue), size=2 * n)].tolist():
+                if self.by == "popularity":
+                    at = rng.integers(bounds[-1], size=2 * n)
+                    places = np.searchsorted(bounds, at, side="right")
+                else:
+                    places = rng.integers(len(catalogue), size=2 * n)
+                for item in catalogue[places].tolist():
                     if item not in seen and len(picked) < n:
                         seen.add(item)
                         picked.append(item)

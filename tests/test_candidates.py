@@ -1,7 +1,10 @@
 """Which users and items each kind of candidates selects."""
 
+import itertools
+
 import numpy as np
 import pytest
+import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -38,9 +41,9 @@ def test_every_test_rating_is_selected_once_in_the_order_of_the_test_set(split):
         assert (np.diff(selected.order[start:stop]) > 0).all()
 
 
-@given(st.integers(1, 60), st.integers(0, 5))
-def test_a_sample_holds_nothing_that_its_user_rated(split, n, seed):
-    found = Sampled(n=n).select(split, seed)
+@given(st.integers(1, 60), st.integers(0, 5), st.sampled_from([None, "popularity"]))
+def test_a_sample_holds_nothing_that_its_user_rated(split, n, seed, by):
+    found = Sampled(n=n, by=by).select(split, seed)
     ratings = split.ratings
     in_training = set(ratings.items[split.train].tolist())
     for place, user in enumerate(found.users):
@@ -66,6 +69,30 @@ def test_every_free_item_is_sampled_equally_often(split):
     assert abs(drawn - drawn.mean()).max() < 5 * np.sqrt(drawn.mean())
 
 
+@pytest.mark.parametrize(("n_items", "n"), [(6, 2), (12, 2)])  # all are listed, or rejected
+def test_a_sample_by_popularity_has_the_chances_of_successive_draws(n_items, n):
+    """Each draw takes an item of the rest in proportion to its training ratings."""
+    weights = np.arange(1, n_items + 1)
+    raters = [(user, item) for item in range(n_items) for user in range(1, weights[item] + 1)]
+    rows = [(0, n_items), *raters]  # user 0 rated one item, in the test part
+    users, items = zip(*rows, strict=True)
+    ratings = Ratings.from_columns(users, items, np.ones(len(rows)), scale=(1, 5))
+    split = split_of(ratings, np.arange(1, len(rows)), np.array([0]))
+    n_draws, counts = 2000, np.zeros((n_items, n_items))
+    for seed in range(n_draws):
+        found = Sampled(n=n, by="popularity").select(split, seed).extra_items
+        one, other = (int(ratings.item_ids[item]) for item in found)
+        counts[min(one, other), max(one, other)] += 1
+    total = weights.sum()
+    counted, chances = [], []
+    for one, other in itertools.combinations(range(n_items), 2):
+        p, q = weights[one] / total, weights[other] / total
+        chances.append(p * q / (1 - p) + q * p / (1 - q))
+        counted.append(counts[one, other])
+    assert sum(chances) == pytest.approx(1)
+    assert scipy.stats.chisquare(counted, n_draws * np.array(chances)).pvalue > 1e-4
+
+
 @pytest.mark.parametrize("kind", [Rated, Catalogue, Sampled])
 def test_dropping_unknown_users_leaves_one_or_is_refused(split, kind):
     first = split.ratings.users == split.ratings.users[0]
@@ -89,5 +116,10 @@ def test_items_unseen_in_training_are_marked(split):
 
 
 def test_the_names_of_samples_alone_have_their_prefix():
+    assert Sampled(n=3, by="popularity").describe() == "sampled 3 by popularity"
+    assert (
+        "at random, in proportion to their training ratings, from"
+        in Sampled(by="popularity").sentence()
+    )
     for section in (Sampled(n=3), Sampled(unknown_users="drop"), Rated(), Catalogue()):
         assert section.describe().startswith(Sampled.prefix) == isinstance(section, Sampled)
