@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ from harness.arguments import check_path, checked
 from harness.datasets.ratings import Ratings, of_frame
 from harness.datasets.section import (
     OF_LOADED,
+    OF_VALUES,
     DatasetSection,
     FeaturesSection,
     Policies,
@@ -44,8 +45,11 @@ def load(
 
     Parameters
     ----------
-    source : str, Path, dict, DatasetSection, DataFrame, surprise.Dataset or Ratings
-        A name of the catalogue, a path, the ``dataset`` part of a config, or loaded data.
+    source : str, Path, dict, DatasetSection, table, matrix, list, surprise.Dataset or Ratings
+        A name of the catalogue, a path, the ``dataset`` part of a config, or loaded data: a table
+        of pandas, Polars, Arrow or DuckDB (or with ``__arrow_c_stream__`` or ``__dataframe__``),
+        a scipy.sparse matrix of users and items, of which what is stored is rated, or a list of
+        tuples of user, item, rating and perhaps time.
     users, items : DataFrame, path or dict, optional
         What else is known of users and items, with a row for each, as in the ``dataset`` part of a
         config; of a DataFrame, the first column holds the ids. See `Ratings.item_features`.
@@ -78,8 +82,8 @@ def load(
         ratings = source
     elif hasattr(source, "raw_ratings") or hasattr(source, "folds_files"):
         ratings = Ratings.from_surprise(source)
-    elif hasattr(source, "columns") and hasattr(source, "iloc"):
-        ratings = Ratings.from_frame(source)
+    elif hasattr(source, "tocoo") or not isinstance(source, DatasetSection | str | Path | Mapping):
+        ratings = _of_loaded(source, {}, ValueFormat(""), {}, ())
     else:
         section = source if isinstance(source, DatasetSection) else _section(source, base)
         users = section.users if users is None else users
@@ -130,18 +134,30 @@ def load_under(source: Any, section: DatasetSection, base: Path | None = None) -
             item_features=_aligned(source.item_features, ratings.item_ids),
         )
     elif hasattr(source, "raw_ratings") or hasattr(source, "folds_files"):
-        settings = ("columns", "decimal", "thousands", "time_format", "id_spellings")
-        if key := next((key for key in settings if key in chosen), None):
+        if key := next((key for key in OF_VALUES if key in chosen), None):
             raise DataError(
                 f"dataset.{key}: a surprise.Dataset has columns and values of its own; leave "
                 f"`{key}` out"
             )
         ratings = Ratings.from_surprise(source, **policies)
-    elif hasattr(source, "columns") and hasattr(source, "iloc"):
-        ratings = of_frame(source, named, "frame", values, policies)
     else:
-        raise _no_ratings(source)
+        written = [key for key in OF_VALUES if key in chosen]
+        ratings = _of_loaded(source, named, values, policies, written)
     return load(ratings, users=users, items=items, base=base)
+
+
+def _of_loaded(
+    source: Any,
+    named: Mapping[str, str | int | None],
+    values: ValueFormat,
+    policies: Policies,
+    written: Sequence[str],
+) -> Ratings:
+    from harness.datasets import loaded
+
+    if not loaded.is_loaded(source):
+        raise _no_ratings(source)
+    return loaded.of_loaded(source, named, loaded.name_of(source), values, policies, written)
 
 
 def _value_format(section: DatasetSection, chosen: Mapping[str, object]) -> ValueFormat:
@@ -226,7 +242,9 @@ def _aligned(features: pd.DataFrame | None, ids: NDArray[np.object_]) -> pd.Data
 
 
 def _no_ratings(source: object) -> DataError:
+    from harness.datasets.loaded import SOURCES
+
     return DataError(
         f"dataset: {repr(source)[:60]} is not ratings; give the name of a data set, a path, "
-        "the dataset part of a config, a DataFrame, a surprise.Dataset or Ratings"
+        f"the dataset part of a config, {SOURCES}, a surprise.Dataset or Ratings"
     )

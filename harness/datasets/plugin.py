@@ -6,14 +6,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from harness import plugins
+from harness.datasets.loaded import SOURCES, is_loaded, of_loaded
 from harness.datasets.ratings import Ratings
+from harness.datasets.value_format import ValueFormat
 from harness.errors import DataError, HarnessError, PluginError, reason_of
 
 
 def load_plugin(name: str, base: Path | None = None) -> Ratings:
     """Return the ratings of a function, called without arguments, under the name of the plug-in.
 
-    A function returns `harness.Ratings`, or a DataFrame with columns of usual names. What is kept
+    A function returns `harness.Ratings`, or loaded data as `harness.load` takes them. What is kept
     of it in results is the fingerprint of the ratings, as for files.
 
     Parameters
@@ -56,11 +58,11 @@ def load_plugin(name: str, base: Path | None = None) -> Ratings:
         raise DataError(f"{where}: it failed ({fault}); mend the function") from error
     if isinstance(data, Ratings):
         return replace(data, name=name)
-    if hasattr(data, "columns") and hasattr(data, "iloc"):
+    if is_loaded(data):
         try:
-            return Ratings.from_frame(data, name=name)
+            return of_loaded(data, {}, name, ValueFormat(""), {})
         except DataError as error:
             raise DataError(f"{where}: {error}") from error
     raise DataError(
-        f"{where}: it returned a {type(data).__name__}; return harness.Ratings or a DataFrame"
+        f"{where}: it returned a {type(data).__name__}; return harness.Ratings or {SOURCES}"
     )

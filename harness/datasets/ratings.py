@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Unpack
@@ -351,10 +351,25 @@ def of_frame(
     policies: Policies,
 ) -> Ratings:
     """Make ratings from a frame, with columns by role as in the ``dataset`` part of a config."""
+    names = [str(column) for column in frame.columns]
+    return of_columns(
+        names, lambda position: frame.iloc[:, position], named, name, values, policies
+    )
+
+
+def of_columns(
+    names: Sequence[str],
+    column_at: Callable[[int], object],
+    named: Mapping[str, str | int | None],
+    name: str,
+    values: ValueFormat,
+    policies: Policies,
+) -> Ratings:
+    """Make ratings from columns of which `column_at` gives one by its position."""
     from harness.datasets.columns import RATINGS, find_columns
     from harness.datasets.conversion import convert
 
-    positions = find_columns([str(column) for column in frame.columns], named, name)
-    columns = {role: frame.iloc[:, position] for role, position in positions.items()}
+    positions = find_columns(names, named, name)
+    columns = {role: column_at(position) for role, position in positions.items()}
     table = convert(columns, RATINGS.kinds, name, values=values)
     return Ratings.from_table(table, name, **policies)

@@ -167,12 +167,10 @@ class ItemsSection(FeaturesSection):
     field, `unknown` and `(no genres listed)` mean none."""
 
 
+OF_VALUES = ("columns", "decimal", "thousands", "time_format", "id_spellings")
+"""Keys of a `DatasetSection` that say where values are and how they are written."""
 OF_LOADED = (
-    "columns",
-    "decimal",
-    "thousands",
-    "time_format",
-    "id_spellings",
+    *OF_VALUES,
     "scale",
     "duplicates",
     "missing",

@@ -85,8 +85,9 @@ def describe(
         is_config = isinstance(source, Mapping) and not {"algorithms", "dataset"}.isdisjoint(source)
     if not is_config:
         return [_of_ratings(_loaded(source))]
-    loaded = None if ratings is None else datasets.load(ratings)
-    return describe_plan(Plan.from_config(source, ratings=loaded))
+    if isinstance(ratings, str | os.PathLike | Mapping):
+        ratings = datasets.load(ratings)
+    return describe_plan(Plan.from_config(source, ratings=ratings))
 
 
 def _loaded(source: str | Path | Mapping[str, object]) -> Ratings:

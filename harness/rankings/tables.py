@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from harness.datasets.columns import Roles, find_columns
-from harness.errors import ColumnsError, MetricError
+from harness.datasets.loaded import arrow_of
+from harness.errors import ColumnsError, DataError, MetricError
 from harness.lazy import pd
 from harness.rankings.written import KINDS, NAMES
 
@@ -48,11 +49,14 @@ def columns_of(predictions: Any) -> tuple[Any, Any, Any]:
     """
     if isinstance(predictions, Mapping):
         names, column = list(predictions), predictions.__getitem__
-    elif hasattr(predictions, "collect") and hasattr(predictions, "lazy"):
-        raise MetricError("predictions: a lazy frame; give frame.collect()")
+    elif isinstance(predictions, pd.DataFrame):
+        names, column = list(predictions.columns), lambda name: predictions[name].to_numpy()
     else:
-        table = predictions if isinstance(predictions, pd.DataFrame) else _exchanged(predictions)
-        names, column = list(table.columns), lambda name: table[name].to_numpy()
+        try:
+            table = arrow_of(predictions, "predictions")
+        except DataError as error:
+            raise MetricError(str(error)) from error.__cause__
+        names, column = table.column_names, lambda name: np.asarray(table[name].to_pandas())
     try:
         places = find_columns([str(name) for name in names], {}, "predictions", PREDICTIONS)
     except ColumnsError as error:
@@ -84,43 +88,3 @@ def rows_by_user(
         if len(rows) == before:
             raise MetricError(f"{where}: empty; leave this user out")
     return rows
-
-
-def _exchanged(table: Any) -> pd.DataFrame:
-    """Return a table of another library as a frame of pandas."""
-    for method, exchange in _EXCHANGES.items():
-        if hasattr(table, method):
-            try:
-                return exchange(table)
-            except Exception as error:  # of another library, of any type
-                raise MetricError(
-                    f"predictions: of type {type(table).__name__}, which cannot be read "
-                    f"({type(error).__name__}: {error}); give a DataFrame of pandas"
-                ) from error
-    raise MetricError(
-        f"predictions: of type {type(table).__name__}; give a DataFrame with columns user, "
-        "estimate and rating"
-    )
-
-
-def _from_arrow(table: Any) -> pd.DataFrame:
-    import pyarrow
-
-    columns = pyarrow.table(table)
-    return pd.DataFrame(
-        {name: np.asarray(columns[name].to_pandas()) for name in columns.column_names}
-    )
-
-
-def _from_interchange(table: Any) -> pd.DataFrame:
-    from pyarrow import interchange
-
-    return _from_arrow(interchange.from_dataframe(table))
-
-
-_EXCHANGES: dict[str, Callable[[Any], pd.DataFrame]] = {
-    "__arrow_c_stream__": _from_arrow,
-    "__dataframe__": _from_interchange,
-    "to_pandas": lambda table: table.to_pandas(),
-}
-"""How tables of other libraries become frames, by the method that offers it."""

@@ -140,7 +140,7 @@ def test_as_pandas_is_what_pandas_makes_of_the_file():
     frame = frame.drop(frame.columns[1], axis=1).dropna()
     assert rows == list(frame.itertuples(index=False, name=None))
     assert notes == [
-        "read as pandas.read_table does by default, which makes 6 rows of it",
+        "read as pandas.read_table reads it by default, which gives 6 rows",
         "1 row with a missing value left out",
     ]
 

@@ -62,7 +62,7 @@ def test_a_name_is_validated_without_importing(site):
     ("result", "said"),
     [
         ("1 / 0", r"it failed \(ZeroDivisionError: division by zero\)"),
-        ("[1]", "it returned a list; return harness.Ratings or a DataFrame"),
+        ("{1}", "it returned a set; return harness.Ratings or a table of pandas, Polars"),
         ("pandas.DataFrame({'user': [1]})", "no column for the item and the rating"),
         ("harness.load('nothing')", "no data set is called 'nothing'"),
     ],
