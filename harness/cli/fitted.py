@@ -68,8 +68,8 @@ def fitted(
 
 def stages() -> Callable[[str, int, int], None]:
     """Return what says a stage when it begins and, every few seconds, how far it is."""
-    from harness.cli.progress import in_words
     from harness.execution.events import Stage
+    from harness.execution.progress import in_words
 
     last, said = "", 0.0
 

@@ -8,14 +8,14 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Self
 
+from rich import progress as bars
 from rich.console import Console, Group
 from rich.live import Live as Screen
-from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TaskID
+from rich.progress import BarColumn, ProgressColumn, SpinnerColumn, Task, TaskID
 from rich.table import Column
 from rich.text import Text
 
 from harness.cli.screen import printable, say, shows_tracebacks
-from harness.errors import counted
 from harness.execution.events import (
     CellFinished,
     CellStarted,
@@ -25,14 +25,10 @@ from harness.execution.events import (
     Stage,
     Watch,
 )
+from harness.execution.progress import NOTHING, Progress, clock, in_words
 
-STEPS = {"fitting by epoch": "epoch {:,} of {:,}", "scoring": "user {:,} of {:,}"}
-"""How the steps of a stage are shown; other stages show a percentage."""
-MANY = 10_000
-"""With more steps, only the percentage is shown."""
 NARROW = 64
 """Columns below which bar and clocks of cells are left out."""
-NOTHING = " found, nothing is fitted"
 FIRST_SECONDS, MOST_SECONDS = 5.0, 60.0
 """Seconds of a stage after which a line says how far it is, and between two such lines at most."""
 MOST_LINES = 8
@@ -52,38 +48,29 @@ def silent(event: Event) -> None:
         say(_ending(event), err=True)
 
 
-class Lines:
+class Lines(Progress):
     """One plain line for each cell that ends, on standard error."""
 
     counts = True
     """Whether lines say how many cells there are and how many have ended."""
 
     def __init__(self, get_time: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
         self.get_time = get_time
         self.stages: dict[tuple[str, str], tuple[float, float]] = {}
         """When a line was last shown of a stage, or its beginning, and seconds until the next."""
-        self.n_all: int | None = 0
-        """Cells and trials; None where seconds end a search."""
-        self.units = "cells"
-        self.n_done = self.n_failed = self.n_found = 0
         self.note: Note | None = None
         """The last one; each round of a search may send the same note."""
 
     def __call__(self, event: Event) -> None:
         """Process an event: count cells, and show what ended."""
         match event:
-            case RunPlanned(n_cells, n_found, _, n_trials):
-                searched = self.n_done > 0  # trials, which came before
-                text = _planned(event, self.n_found if searched else None)
-                self.n_all = None if n_trials is None else n_cells + n_trials
-                self.n_done = n_found + (n_trials or 0) * searched
-                self.units = "cells and trials" if n_trials != 0 else "cells"
+            case RunPlanned():
+                text = self.plan(event)
                 if self.counts or text.endswith(NOTHING):
                     self.show(text)
             case CellFinished():
-                self.n_done += 1
-                self.n_failed += event.error is not None
-                self.n_found += event.found
+                self.finish(event)
                 of = "" if self.n_all is None else f"/{self.n_all}"
                 if not event.found:
                     count = f"[{self.n_done}{of}] " if self.counts else ""
@@ -108,36 +95,6 @@ class Lines:
         say(text, err=True)
 
 
-def _planned(event: RunPlanned, trials_found: int | None) -> str:
-    """Return what a run computes, and what it found: trials and cells apart.
-
-    `trials_found` is None before a search.
-
-    >>> _planned(RunPlanned(14, 0, 1, 16), None), _planned(RunPlanned(14, 5), 0)
-    ('up to 16 trials, then 14 cells', '14 cells: 5 found, 9 to compute')
-    >>> _planned(RunPlanned(14, 12, 1, 16), 14)
-    '16 trials: 14 found, 2 computed; 14 cells: 12 found, 2 to compute'
-    >>> _planned(RunPlanned(14, 14, 1, 16), 16)
-    '16 of 16 trials and 14 of 14 cells found, nothing is fitted'
-    """
-    n_cells, n_found, _, n_trials = event
-    cells = counted(n_cells, "cell")
-    if trials_found is None and n_trials != 0:
-        if n_trials is None:
-            return f"as many trials as fit into the seconds of the search, then {cells}"
-        return f"up to {counted(n_trials, 'trial')}, then {cells}"
-    kinds = [("trial", n_trials or 0, trials_found or 0, "computed")] * (n_trials != 0)
-    kinds.append(("cell", n_cells, n_found, "to compute"))
-    if all(n == n_found for _, n, n_found, _ in kinds):
-        parts = [f"{n} of {counted(n, kind)}" for kind, n, _, _ in kinds]
-        return f"{' and '.join(parts)}{NOTHING}"
-    parts = [
-        counted(n, kind) + (f": {n_found} found, {n - n_found} {state}" if n_found else "")
-        for kind, n, n_found, state in kinds
-    ]
-    return "; ".join(parts)
-
-
 class Live(Lines):
     """A progress bar for the run and a line for each running cell; what ended stays above them."""
 
@@ -151,17 +108,17 @@ class Live(Lines):
         name = _Text(lambda task: task.description, shrinks=True)
         indented = _Text(lambda task: f"  {task.description}", shrinks=True)
         stage = _Text(lambda task: str(task.fields["stage"]), style="dim")
-        elapsed = _Text(lambda task: _clock(task.elapsed or 0.0))
+        elapsed = _Text(lambda task: clock(task.elapsed or 0.0))
         spinner = "line" if self.console.options.ascii_only else "dots"
         run = [SpinnerColumn(spinner), name, BarColumn(24), elapsed, _Text(_left)]
         cell = [indented, stage, elapsed]
         if self.console.width < NARROW:
             del run[2], cell[2]
         # Cells take very different times: all that ended count for the estimate.
-        self.run = Progress(
+        self.run = bars.Progress(
             *run, console=self.console, get_time=get_time, speed_estimate_period=1e9
         )
-        self.cells = Progress(*cell, console=self.console, get_time=get_time)
+        self.cells = bars.Progress(*cell, console=self.console, get_time=get_time)
         self.row = self.run.add_task("preparing", total=None)
         self.rows: dict[str, TaskID] = {}
         self.screen = Screen(
@@ -192,10 +149,8 @@ class Live(Lines):
                 if cell in self.rows:
                     self.cells.remove_task(self.rows.pop(cell))
                 self.run.advance(self.row)
-        if self.n_all is None or self.n_done < self.n_all:
-            of = "" if self.n_all is None else f" of {self.n_all}"
-            failed = f", {self.n_failed} failed" if self.n_failed else ""
-            self.run.update(self.row, description=f"{self.n_done}{of} {self.units}{failed}")
+        if self.goes_on:
+            self.run.update(self.row, description=str(self))
 
     def show(self, text: str, style: str = "") -> None:
         """Print above the bars."""
@@ -224,7 +179,7 @@ class _Text(ProgressColumn):
 def _left(task: Task) -> str:
     """Return the time that is left, as the cells that ended in this run suggest."""
     seconds = task.time_remaining
-    return "" if seconds is None or task.finished else f"about {_clock(seconds)} left"
+    return "" if seconds is None or task.finished else f"about {clock(seconds)} left"
 
 
 def _ending(event: CellFinished) -> str:
@@ -233,30 +188,3 @@ def _ending(event: CellFinished) -> str:
         trace = f"\n{event.traceback.rstrip()}" if shows_tracebacks() else ""
         return f"✗ {event.cell}: {event.error}{trace}"
     return f"✓ {event.cell}: {event.seconds:.2f} s"
-
-
-def in_words(event: Stage) -> str:
-    """Return a stage and its steps in words.
-
-    >>> in_words(Stage("SVD", "fitting by epoch", 7, 20)), in_words(Stage("", "loading"))
-    ('fitting, epoch 7 of 20', 'loading')
-    >>> in_words(Stage("SVD", "fitting", 300, 900))
-    'fitting, 33%'
-    """
-    stage = event.stage.removesuffix(" by epoch")
-    if not event.total:
-        return stage
-    steps = STEPS.get(event.stage) if event.total < MANY else None
-    share = f"{event.done / event.total:.0%}"
-    return f"{stage}, {steps.format(event.done, event.total) if steps else share}"
-
-
-def _clock(seconds: float) -> str:
-    """Return a duration as a clock shows it.
-
-    >>> _clock(7.9), _clock(754), _clock(7322)
-    ('0:07', '12:34', '2:02:02')
-    """
-    minutes, rest = divmod(int(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -49,7 +51,7 @@ def run(
     trust_cache: bool = False,
     trust: bool = False,
     track: str | Sequence[str] = (),
-    watch: Watch = lambda event: None,
+    watch: Watch | None = None,
 ) -> Run:
     """Carry out an experiment.
 
@@ -76,8 +78,9 @@ def run(
         Import the code that the record of a run names, where the config is the folder of a run.
     track : str or sequence of str
         Names of trackers, beside those of the config. One that fails is a note of the run.
-    watch : callable
-        Receives events, see `harness.execution.events`.
+    watch : callable, optional
+        Receives events, see `harness.execution.events`. By default a notebook shows how far the run
+        is, and nothing is shown elsewhere; ``watch=lambda event: None`` is silent everywhere.
 
     Returns
     -------
@@ -110,6 +113,11 @@ def run(
     >>> done.table["algorithm"].tolist()[:3]
     ['BaselineOnly', 'Random', 'Popularity']
     """
+    if watch is None:
+        settings: dict[str, Any] = {"results": results, "ratings": ratings, "overrides": overrides}
+        settings |= {"workers": workers, "fresh": fresh, "trust_cache": trust_cache}
+        with _progress() as watch:
+            return run(config, trust=trust, track=track, watch=watch, **settings)
     begun, started = time.perf_counter(), datetime.now(UTC)
     if not (workers is None or (isinstance(workers, int) and workers > 0)):
         fault = Fault(0, "workers", f"found {workers!r}; use a whole number from 1")
@@ -148,6 +156,16 @@ def run(
 
     config_in_full = experiment.model_dump(mode="json")
     return tracked(trackers, experiment.name, config_in_full, computed, written, watch)
+
+
+def _progress() -> AbstractContextManager[Watch]:
+    """Return what watches a run that its caller does not watch: a display in a notebook."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    if not hasattr(shell, "kernel"):  # as in a terminal
+        return nullcontext(lambda event: None)
+    from harness.execution.notebook import NotebookProgress  # imported where one runs
+
+    return NotebookProgress()
 
 
 def _computed(plan: Plan, pool: Pool, watch: Watch, started: datetime, begun: float) -> Run:

@@ -86,7 +86,7 @@ def verify(
     *,
     trust: bool = False,
     workers: int | None = None,
-    watch: Watch = lambda event: None,
+    watch: Watch | None = None,
 ) -> Verification:
     """Compute a run again from its folder, without finished cells, and compare every score.
 
@@ -98,7 +98,7 @@ def verify(
         Whether code that the config names may be imported and run.
     workers : int, optional
         Processes at the same time; as the config says by default.
-    watch : callable
+    watch : callable, optional
         Is told what is being done.
 
     Returns

@@ -110,8 +110,8 @@ def test_what_only_a_slow_machine_prints_is_not_compared(monkeypatch):
     monkeypatch.syspath_prepend(TOP / "dev" / "tools")
     from run_docs import comparable
 
-    from harness.cli.progress import in_words
     from harness.execution.events import Stage
+    from harness.execution.progress import in_words
 
     shown = "14 cells\n[1/14] ✓ SVD: 0.12 s\n\nquickstart\n\n────\n"
     slow = [
