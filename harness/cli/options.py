@@ -171,8 +171,8 @@ def opened(runs: tuple[str, ...], results: Path) -> list[Run]:
         if all(map(_algorithm_of, runs)):
             meant = ",".join(dict.fromkeys(map(_algorithm_of, runs)))
             raise ResultsError(
-                f"{', '.join(runs)}: no runs but algorithms; they are rows of one run: "
-                f"`harness run --dataset ratings.csv --algorithms {meant}`"
+                f"{', '.join(runs)}: these are algorithms, not runs; to compare them, run them "
+                f"together: `harness run --dataset ratings.csv --algorithms {meant}`"
             ) from None
         raise
 

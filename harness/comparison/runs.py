@@ -67,7 +67,7 @@ def join(runs: Sequence[Run], *, anyway: bool = False) -> Run:
     if differences and not anyway:
         raise ComparisonError(
             f"cannot be shown in one table with {names[0]}: {'; '.join(differences)}; "
-            "use --anyway to show them with this warning"
+            "--anyway (anyway=True) shows them with this warning"
         )
     labels = common_metrics(names, infos)
     rows, repeated = _rows(runs)

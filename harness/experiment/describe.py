@@ -236,13 +236,20 @@ def _warnings_of_data(description: DataDescription) -> Iterator[str]:
             f"{description.constant_users:.0%} of the users with several ratings always give the "
             "same: for them, every order of rated items is ideal"
         )
-    never, unseen = "it is in training or in test, never in both", "no model has seen the item"
-    for n, noun, of, so in (
-        (description.singles_users, "user", description.n_users, never),
-        (description.singles_items, "item", description.n_items, f"where it is in test, {unseen}"),
+    consequences = {
+        "user": "it is in the training or the test part, never in both",
+        "item": "where it is in the test part, no model has seen the item",
+    }
+    for n, noun, n_all in (
+        (description.singles_users, "user", description.n_users),
+        (description.singles_items, "item", description.n_items),
     ):
-        if n >= WARN_SHARE * of:
-            yield f"{counted(n, noun)} of {of:,} ({n / of:.0%}) with a single rating: {so}"
+        if n >= WARN_SHARE * n_all:
+            verb = "has" if n == 1 else "have"
+            yield (
+                f"{n:,} of {counted(n_all, noun)} ({n / n_all:.0%}) {verb} a single rating: "
+                f"{consequences[noun]}"
+            )
 
 
 def _warnings_of_split(split: SplitDescription, *, rated: bool) -> Iterator[str]:
@@ -250,7 +257,7 @@ def _warnings_of_split(split: SplitDescription, *, rated: bool) -> Iterator[str]
     if rated and short:
         yield (
             f"{split.name}: {', '.join(short)} of the test users have at most k test ratings: on "
-            "rated items, a metric at k sees their whole list"
+            "rated items, a metric at k sees all of their list"
         )
     if rated and split.equal >= WARN_SHARE:
         yield (

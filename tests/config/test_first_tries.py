@@ -38,7 +38,7 @@ def test_algorithms_in_place_of_runs_are_said_to_be(cli, tmp_path, monkeypatch):
     for names in (["SVD", "KNN"], ["svd"]):
         code, _, err = cli("compare", *names)
         assert code == 2
-        assert f"{', '.join(names)}: no runs but algorithms" in " ".join(err.split())
+        assert f"{', '.join(names)}: these are algorithms, not runs" in " ".join(err.split())
     assert "--algorithms SVD,KNNBasic" in cli("compare", "SVD", "KNN")[2]
     assert "no run of this name" in cli("compare", "SVD", "mine")[2]
 

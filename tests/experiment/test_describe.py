@@ -126,8 +126,8 @@ def test_unknown_users_and_items_are_counted_and_warned_of(tmp_path):
     [
         ([("a", i, 4) for i in range(5)], "all ratings are 4: no order of items is better"),
         ([("a", 1, 4), ("a", 2, 4), ("b", 1, 3), ("b", 2, 5)], "50% of the users with several"),
-        ([("a", 1, 4), ("a", 2, 5), ("b", 1, 3)], "1 user of 2 (50%) with a single rating"),
-        ([("a", 1, 4), ("b", 1, 5), ("b", 2, 3)], "1 item of 2 (50%) with a single rating"),
+        ([("a", 1, 4), ("a", 2, 5), ("b", 1, 3)], "1 of 2 users (50%) has a single rating"),
+        ([("a", 1, 4), ("b", 1, 5), ("b", 2, 3)], "1 of 2 items (50%) has a single rating"),
     ],
 )
 def test_data_that_cannot_answer_are_warned_of(rows, warning):

@@ -68,7 +68,7 @@ def test_libraries_with_one_definition_share_a_row_and_its_best_algorithm_stands
     assert {table.columns[column] for _, column in table.best} == {"Random"}
     assert {row for row, _ in table.best} == {0, 1}
     assert table.rows[2][-1] == ""
-    best = "2 definitions that distinguish the algorithms, the best is Random under 2."
+    best = "Random is best under 2 of the 2 definitions that distinguish the algorithms."
     assert best in table.caption
     assert re.search(r"SVD goes from 0\.50\d* to 0\.60\d*\.", table.caption)
 
