@@ -221,6 +221,7 @@ VALUES = {
     "choose": "latest",
     "min_train": 2,
     "too_few": "train",
+    "within_users": True,
     "users": 0.4,
     "given": 0.5,
     "quantile": 0.6,

@@ -94,7 +94,7 @@ def test_every_choice_has_its_sentence(plain_run, key, value, sentence):
 @pytest.mark.parametrize("section", [Rated, Catalogue, Sampled])
 def test_every_option_of_every_kind_of_candidates_changes_its_sentence(section):
     others = {"training_items": "keep", "unknown_users": "drop", "unknown_items": "drop", "n": 7}
-    others |= {"least_estimate": 3.5, "list_ties": "training"}
+    others |= {"least_estimate": 3.5, "list_ties": "training", "by": "popularity"}
     options = {key: others[key] for key in section.model_fields if key != "kind"}
     changed = [section(**{key: value}).sentence() for key, value in options.items()]
     assert len({section().sentence(), *changed}) == len(options) + 1
