@@ -186,7 +186,7 @@ def across(
     if differences and not anyway:
         raise ComparisonError(
             f"{'; '.join(differences)}: these are different questions; run them with the same "
-            "config but for `dataset`, or use --anyway to compare them with this warning"
+            "config but for `dataset`; --anyway (anyway=True) compares them with this warning"
         )
     notes += [Note("not-comparable", {"difference": difference}) for difference in differences]
     for source in dict.fromkeys(table.data.source for table in tables):
