@@ -43,6 +43,7 @@ __all__ = [
     "recommend_in_blocks",
     "run",
     "save_model",
+    "similar",
     "unpatch_surprise",
     "verify",
 ]
@@ -79,6 +80,7 @@ if TYPE_CHECKING:
     from harness.rankings import ndcg
     from harness.recommendations import estimate, fit, recommend, recommend_in_blocks
     from harness.results import Run, read_run
+    from harness.similarities import similar
     from harness.splits.plugin import Split
     from harness.trackers import Tracker
 
@@ -105,6 +107,7 @@ _HOMES = {
     "harness.new_users": ("fold_in",),
     "harness.recommendations": ("estimate", "fit", "recommend", "recommend_in_blocks"),
     "harness.results": ("Run", "read_run"),
+    "harness.similarities": ("similar",),
     "harness.comparison.across": ("across",),
     "harness.extras.audit": ("audit",),
     "harness.comparison.best": ("best",),

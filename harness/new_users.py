@@ -36,7 +36,8 @@ def fold_in(
         new users.
     ratings : mapping of item to rating, or DataFrame
         Of one new user, or of several: columns ``user``, ``item`` and ``rating``. Items that the
-        training set does not have say nothing of a user and are an error.
+        training set does not have say nothing of a user and are an error. To the ratings of a user
+        of the training set, named in a DataFrame, his training ratings are added.
 
     Returns
     -------
@@ -129,9 +130,30 @@ def _checked_ratings(
         scale = f"{low:.16g} to {high:.16g}"
         raise DataError(f"ratings: {rating:.16g}; the scale of the training set is {scale}")
     frame = frame.assign(item=inner.astype(np.int32), rating=values)
+    frame = _with_training_ratings(trainset, frame)
     if frame.duplicated(["user", "item"]).any() or frame["user"].isna().any():
-        raise DataError("ratings: a user has two ratings of an item, or no id; keep one")
+        raise DataError(
+            "ratings: a user has two ratings of an item, or no id; keep one, and none of an item "
+            "that the user rated otherwise in training"
+        )
     return frame
+
+
+def _with_training_ratings(trainset: ColumnTrainset, frame: pd.DataFrame) -> pd.DataFrame:
+    """Put the training ratings of users of the training set before their new ones."""
+    users = pd.unique(frame["user"]).tolist()
+    inner = inner_ids("ratings: users", users, trainset._raw2inner_id_users)
+    offsets, items, ratings = trainset.by_user
+    parts = []
+    for user, place in zip(users, inner.tolist(), strict=True):
+        if place >= 0:
+            rows = slice(offsets[place], offsets[place + 1])
+            columns = {"item": items[rows], "rating": ratings[rows]}
+            parts.append(pd.DataFrame({"user": user, **columns}))
+    if not parts:
+        return frame
+    together = pd.concat([*parts, frame], ignore_index=True)
+    return together.drop_duplicates(["user", "item", "rating"], ignore_index=True)
 
 
 def _of_new_users(trainset: ColumnTrainset, frame: pd.DataFrame) -> ColumnTrainset:

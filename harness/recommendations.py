@@ -24,6 +24,7 @@ from harness.rankings.ties import tie_keys
 
 Floats = NDArray[np.float64]
 Seen = Literal["leave-out", "keep"]
+Unknown = Literal["error", "popular"]
 
 
 @checked(AlgorithmError)
@@ -137,9 +138,12 @@ def recommend(
     n: int = 10,
     *,
     users: Iterable[object] | None = None,
+    items: Iterable[object] | None = None,
+    without: Iterable[object] | None = None,
     seen: Seen = "leave-out",
     least: float | None = None,
     clip: bool = True,
+    unknown_users: Unknown = "error",
 ) -> pd.DataFrame:
     """Return the items with the highest estimates for each user.
 
@@ -154,6 +158,11 @@ def recommend(
         Items in a list; at least 1.
     users : iterable, optional
         Raw ids of the users; all of them by default.
+    items : iterable, optional
+        Raw ids of the items that may be in a list, as those in stock or of one genre; all of the
+        training set by default.
+    without : iterable, optional
+        Raw ids of items that are in no list; those that the model does not know change nothing.
     seen : {"leave-out", "keep"}
         Whether items that the user has rated are left out.
     least : float, optional
@@ -161,20 +170,24 @@ def recommend(
     clip : bool
         Whether estimates are clipped to the rating scale, as by ``predict``. Items above the top of
         the scale are tied then: give False to order them.
+    unknown_users : {"error", "popular"}
+        What a user of `users` without a training rating gets: an error, or the items with the most
+        training ratings, with the estimates of ``predict`` for an unknown user.
 
     Returns
     -------
     DataFrame
         Columns ``user``, ``item``, ``estimate`` and ``rank`` (from 1), users in the order asked
-        for. Every item of the training set is a candidate. Items of equal estimate are in an order
+        for. Every item of the training set is a candidate, unless `items` or `without` say less.
+        Items of equal estimate are in an order
         that depends on the raw ids of user and item alone and differs from user to user, so that no
         item is favoured. A list is shorter where candidates run out; it may be empty.
 
     Raises
     ------
     AlgorithmError
-        For unknown users, a model that is not fitted, one that cannot take new users, or an
-        argument out of its range.
+        For unknown users or `items`, a model that is not fitted, one that cannot take new users, or
+        an argument out of its range.
     DataError
         For ratings that `fold_in` refuses.
 
@@ -191,7 +204,18 @@ def recommend(
            user item  estimate  rank
     0  new user  318  4.510929     1
     """
-    blocks = recommend_in_blocks(model, ratings, n, users=users, seen=seen, least=least, clip=clip)
+    blocks = recommend_in_blocks(
+        model,
+        ratings,
+        n,
+        users=users,
+        items=items,
+        without=without,
+        seen=seen,
+        least=least,
+        clip=clip,
+        unknown_users=unknown_users,
+    )
     return pd.concat(blocks, ignore_index=True)
 
 
@@ -202,9 +226,12 @@ def recommend_in_blocks(
     n: int = 10,
     *,
     users: Iterable[object] | None = None,
+    items: Iterable[object] | None = None,
+    without: Iterable[object] | None = None,
     seen: Seen = "leave-out",
     least: float | None = None,
     clip: bool = True,
+    unknown_users: Unknown = "error",
 ) -> Iterator[pd.DataFrame]:
     """Yield what `recommend` returns, some users at a time, so that memory stays bounded.
 
@@ -233,28 +260,94 @@ def recommend_in_blocks(
             f"least: {least:.16g}, which no estimate reaches; give {most:.16g} or less"
         )
     raw_users = trainset.raw_users(trainset.user_codes) if users is None else list(users)
-    inner = _inner_users(trainset, raw_users)
+    inner = _inner_users(trainset, raw_users, unknown_users)
     item_ids = as_ids(trainset.raw_items(trainset.item_codes)).astype(object)
+    may_be_shown = _may_be_shown(trainset, items, without)
     keys = tie_keys([str(user) for user in raw_users]), tie_keys(item_ids)
     offsets, rated, _ = trainset.by_user
     yield _lists([], [], [])
-    for start, stop, estimates in models.catalogue(model, trainset.user_codes[inner], clip=False):
+    codes = trainset.user_codes[np.maximum(inner, 0)]  # of anybody, where a user is unknown
+    for start, stop, estimates in models.catalogue(model, codes, clip=False):
         models.check_and_clip(model, estimates, clip)
         allowed = np.ones(estimates.shape, dtype=bool) if least is None else estimates >= least
+        allowed &= may_be_shown
         if seen == "leave-out":
-            rows, places = rows_of_owners(offsets, inner[start:stop])
+            rows, places = rows_of_owners(offsets, np.maximum(inner[start:stop], 0))
             allowed[rows, rated[places]] = False
+        allowed[inner[start:stop] < 0] = False
         estimates[~allowed] = -np.inf
         block_keys = keys[0][start:stop], keys[1]
         top = top_columns(estimates, allowed, min(n, trainset.n_items), block_keys)
         rows, places = np.nonzero(top >= 0)
         columns = top[rows, places]
-        yield _lists(
+        lists = _lists(
             [raw_users[start + row] for row in rows.tolist()],
             item_ids[columns],
             estimates[rows, columns],
             places + 1,
         )
+        unknown = np.flatnonzero(inner[start:stop] < 0).tolist()
+        if unknown:
+            orders = np.lexsort((keys[1], -np.diff(trainset.by_item.offsets)))
+            shown = item_ids[orders[may_be_shown[orders]]].tolist()
+            popular = [
+                _popular(model, raw_users[start + row], shown, n, least, clip) for row in unknown
+            ]
+            owners = [
+                *rows,
+                *(row for row, part in zip(unknown, popular, strict=True) for _ in part.index),
+            ]
+            lists = pd.concat([lists, *popular], ignore_index=True)
+            lists = lists.iloc[np.argsort(owners, kind="stable")].reset_index(drop=True)
+        yield lists
+
+
+def _popular(
+    model: surprise.AlgoBase,
+    user: object,
+    items: list[object],
+    n: int,
+    least: float | None,
+    clip: bool,
+) -> pd.DataFrame:
+    """Return the first items, from the most rated on, for a user whom the model does not know."""
+    shown: list[object] = []
+    estimates: list[float] = []
+    for item in items:
+        if len(shown) == n:
+            break
+        estimate = float(model.predict(user, item, clip=clip).est)
+        if least is None or estimate >= least:
+            shown.append(item)
+            estimates.append(estimate)
+    return _lists([user] * len(shown), shown, estimates, np.arange(1, len(shown) + 1))
+
+
+def _may_be_shown(
+    trainset: ColumnTrainset, items: Iterable[object] | None, without: Iterable[object] | None
+) -> NDArray[np.bool_]:
+    """Return by inner id whether an item may be in a list."""
+    trained = trainset._raw2inner_id_items
+    allowed = np.full(trainset.n_items, items is None)
+    if items is not None:
+        raw_items = list(items)
+        inner = inner_ids("items", raw_items, trained)
+        if not raw_items:
+            raise AlgorithmError("items: none; give at least one, or leave `items` out for all")
+        if (inner < 0).any():
+            unknown = [
+                repr(item) for item, code in zip(raw_items, inner.tolist(), strict=True) if code < 0
+            ]
+            raise AlgorithmError(
+                f"items: {len(unknown)} of {len(raw_items)} are not in the training set "
+                f"({listed(unknown, 5)}); its ids are like {next(iter(trained), None)!r}; leave "
+                "them out, since nothing is known of them"
+            )
+        allowed[inner] = True
+    if without is not None:
+        inner = inner_ids("without", list(without), trained)
+        allowed[inner[inner >= 0]] = False
+    return allowed
 
 
 def _two_columns(pairs: Iterable[Any] | pd.DataFrame) -> tuple[list[Any], list[Any]]:
@@ -270,17 +363,19 @@ def _two_columns(pairs: Iterable[Any] | pd.DataFrame) -> tuple[list[Any], list[A
     return [row[0] for row in rows], [row[1] for row in rows]
 
 
-def _inner_users(trainset: ColumnTrainset, raw_users: list[object]) -> NDArray[np.int64]:
+def _inner_users(
+    trainset: ColumnTrainset, raw_users: list[object], unknown_users: Unknown
+) -> NDArray[np.int64]:
     trained = trainset._raw2inner_id_users
     inner = inner_ids("users", raw_users, trained)
-    if (inner < 0).any():
+    if (inner < 0).any() and unknown_users == "error":
         unknown = [
             repr(user) for user, code in zip(raw_users, inner.tolist(), strict=True) if code < 0
         ]
         raise AlgorithmError(
             f"users: {len(unknown)} of {len(raw_users)} are not in the training set "
             f"({listed(unknown, 5)}); its ids are like {next(iter(trained), None)!r}; give their "
-            "ratings to recommend for new users"
+            "ratings to recommend for new users, or unknown_users='popular'"
         )
     return inner
 

@@ -109,6 +109,25 @@ def test_several_new_users_at_once_are_as_each_alone(data):
     assert set(together["item"][3:]) == set(alone["item"])
 
 
+def test_new_ratings_of_a_training_user_are_added_to_his_own(data):
+    model = fitted("SVD", data)
+    own = {item: rating for user, item, rating in ROWS if user == "u2"}
+    new = [item for item in {item for _, item, _ in ROWS} if item not in own][:2]
+    frame = pd.DataFrame({"user": "u2", "item": new, "rating": [5.0, 1.0]})
+    found = harness.recommend(model, frame, n=99)
+    together = own | dict(zip(new, [5.0, 1.0], strict=True))
+    expected = harness.recommend(model, together, n=99)
+    assert not {*found["item"]} & {*together}
+    assert found[["item", "estimate"]].sort_values("item").to_numpy().tolist() == (
+        expected[["item", "estimate"]].sort_values("item").to_numpy().tolist()
+    )
+    item, rating = next(iter(own.items()))
+    again = pd.DataFrame({"user": "u2", "item": [item], "rating": [rating]})
+    assert not {*harness.recommend(model, again, n=99)["item"]} & {*own}  # the same rating
+    with pytest.raises(DataError, match=r"two ratings of an item.*rated otherwise in training"):
+        harness.recommend(model, again.assign(rating=6.0 - rating if rating != 3 else 4.0))
+
+
 @pytest.mark.parametrize(
     "name", ["KNNBasic", "CoClustering", "NormalPredictor", "Random", "UserMean"]
 )

@@ -201,6 +201,9 @@ CALLS = {
     "harness.recommend_in_blocks": lambda m: {"model": m["model"], "n": 2},
     "harness.run": lambda m: {"config": CONFIG, "ratings": FRAME, "results": None},
     "harness.save_model": lambda m: {"model": m["model"], "path": "saved.zip"},
+    "harness.similar": lambda m: {
+        "model": harness.fit(surprise.SVD(n_factors=2), m["trainset"]), "item": "i0",
+    },
     "harness.algorithms.models.catalogue": lambda m: {"model": m["columns"], "users": [0, 1]},
     "harness.algorithms.models.estimate": lambda m: {
         "model": m["columns"], "users": [0, 1], "items": [1, 1],

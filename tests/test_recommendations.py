@@ -75,6 +75,41 @@ def test_lists_are_the_best_by_predict(name, seen, least, data):
             assert estimates[item] == pytest.approx(value, rel=1e-12)
 
 
+@pytest.mark.parametrize("name", ["SVD", "KNNBasic", "Popularity"])
+def test_lists_hold_only_the_items_that_may_be_shown(name, data):
+    model, users = fitted(name, data), ["u7", "u0"]
+    every = harness.recommend(model, n=99, users=users)
+    some, hidden = [1, 2, 5, 8, 11, 14], [2, 3, "no such item"]
+    found = harness.recommend(model, n=99, users=users, items=some, without=hidden)
+    expected = every[every["item"].isin([1, 5, 8, 11, 14])]
+    assert found[["user", "item", "estimate"]].equals(
+        expected[["user", "item", "estimate"]].reset_index(drop=True)
+    )
+    assert found.groupby("user")["rank"].apply(list).map(lambda ranks: ranks[0]).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("least", [None, 3.2])
+def test_unknown_users_get_the_most_rated_items_if_asked(least, data):
+    model, users = fitted("SVD", data), ["nobody", "u0", "nobody else"]
+    options = {"items": [*range(10)], "without": [4], "least": least}
+    found = harness.recommend(model, n=3, users=users, unknown_users="popular", **options)
+    known = harness.recommend(model, n=3, users=["u0"], **options)
+    assert found["user"].drop_duplicates().tolist() == [
+        user for user in users if user != "u0" or len(known)
+    ]
+    assert found[found["user"] == "u0"].reset_index(drop=True).equals(known)
+    counts = pd.Series([item for _, item, _ in ROWS]).value_counts()
+    allowed = [item for item in range(10) if item != 4]
+    estimates = {item: model.predict("nobody", item).est for item in allowed}
+    shown = [item for item in allowed if least is None or estimates[item] >= least]
+    top = sorted((counts[item] for item in shown), reverse=True)[:3]
+    for user in ("nobody", "nobody else"):
+        mine = found[found["user"] == user]
+        assert mine["rank"].tolist() == [*range(1, len(top) + 1)]
+        assert [counts[item] for item in mine["item"]] == top
+        assert [estimates[item] for item in mine["item"]] == mine["estimate"].tolist()
+
+
 def test_all_users_are_the_default_and_blocks_are_the_same(data):
     model = fitted("KNNBasic", data)
     found = harness.recommend(model, n=3)
@@ -155,6 +190,10 @@ CASES = [
         "n is 2.0 .float.; give a whole number",
     ),
     (lambda m: harness.recommend(m, users=["u0", "x", "y"]), AlgorithmError, "2 of 3 .*'x', 'y'"),
+    (lambda m: harness.recommend(m, items=[1, 77]), AlgorithmError, r"1 of 2 .*\(77\); its ids"),
+    (lambda m: harness.recommend(m, items=[]), AlgorithmError, "items: none; give at least one"),
+    (lambda m: harness.recommend(m, items="1"), AlgorithmError, "'1' .str.; give a list"),
+    (lambda m: harness.recommend(m, unknown_users="x"), AlgorithmError, "use one of error, popul"),
     (lambda m: harness.recommend(m, seen="drop"), AlgorithmError, "use one of keep, leave-out"),
     (lambda m: harness.fold_in(m, {99: 4.0}), DataError, "items that .* not have \\(99\\)"),
     (lambda m: harness.fold_in(m, {1: 9.0}), DataError, "9; the scale .* is 1 to 5"),

@@ -10,7 +10,7 @@ import click
 GROUPS = {
     "Start here": ("run", "new", "describe", "check", "list"),
     "Look at results": ("table", "notes", "report", "plot", "compare", "methods"),
-    "Use a model": ("best", "recommend", "save"),
+    "Use a model": ("best", "recommend", "similar", "save"),
     "Check others' numbers": ("evaluate", "gate", "verify", "audit", "conventions", "reproduce"),
     "Tools": ("split", "schema", "cache", "completion"),
 }

@@ -21,7 +21,7 @@ from harness.lazy import pa, pd, pq
 
 if TYPE_CHECKING:
     from harness.algorithms.trainset import ColumnTrainset
-    from harness.recommendations import Seen
+    from harness.recommendations import Seen, Unknown
 
 FEW = 5
 """Users that a message names."""
@@ -34,6 +34,19 @@ FORMATS = ("csv", "parquet", "jsonl", "trec")
 @click.option("--top", type=click.IntRange(1), default=10, show_default=True, help="Items a user.")
 @click.option(
     "--users", type=options.file, help="A file with one user a line; by default all users."
+)
+@click.option(
+    "--items",
+    type=options.file,
+    help="A file with one item a line: only these may be in a list, as what is in stock.",
+)
+@click.option("--without", type=options.file, help="A file with one item a line: in no list.")
+@click.option(
+    "--unknown-users",
+    type=options.Choice(("error", "popular")),
+    default="error",
+    show_default=True,
+    help="What a user of --users without ratings gets: an error, or the most rated items.",
 )
 @options.formats(*FORMATS, help="By default what --output ends with; parquet needs --output.")
 @click.option(
@@ -53,6 +66,9 @@ def recommend(
     results: Path,
     top: int,
     users: Path | None,
+    items: Path | None,
+    without: Path | None,
+    unknown_users: Unknown,
     form: str,
     output: Path | None,
     seen: Seen,
@@ -62,8 +78,8 @@ def recommend(
     """Fit one row on all ratings and write the best items of each user.
 
     Of a run, the best row with its parameters; of a config, its only algorithm; --algorithm names
-    another. Every item is a candidate, less those that the user has rated. Estimates are clipped
-    unless the config has `clip: false`.
+    another. Every item is a candidate, or those of --items, less those that the user has rated.
+    Estimates are clipped unless the config has `clip: false`.
     """
     from harness.algorithms.models import not_ratings
     from harness.files import open_output
@@ -72,21 +88,44 @@ def recommend(
     form = ending if ending in FORMATS and not options.in_the_call("form") else form
     if form == "parquet" and output is None:
         raise HarnessError("--format parquet: it cannot be printed; give a file with --output")
-    names = [] if users is None else _users_in(users)
+    names = [] if users is None else _lines_in(users, "users")
+    allowed = None if items is None else _lines_in(items, "items")
+    hidden = None if without is None else _lines_in(without, "items")
 
     def check(trainset: ColumnTrainset) -> None:
+        nonlocal allowed
+        if allowed is not None:
+            trained = trainset._raw2inner_id_items
+            strange = [item for item in allowed if item not in trained]
+            allowed = [item for item in allowed if item in trained]
+            if not allowed:
+                raise DataError(f"{items}: no item has a rating ({_few(strange)}); check the ids")
+            if strange:
+                have = "has" if len(strange) == 1 else "have"
+                some = f"{counted(len(strange), 'item')} of {items} {have} no ratings"
+                say(f"note: {some}, so no list shows them: {_few(strange)}", err=True)
+        if unknown_users == "popular":
+            return
         if unknown := [user for user in names if user not in trainset._raw2inner_id_users]:
             have = "has" if len(unknown) == 1 else "have"
             raise DataError(
                 f"{users}: {len(unknown)} of {counted(len(names), 'user')} {have} no ratings "
-                f"({_few(unknown)}); remove them, or recommend to them in Python with "
-                "harness.fold_in"
+                f"({_few(unknown)}); remove them, recommend to them in Python with "
+                "harness.fold_in, or use --unknown-users popular"
             )
 
     model, clip = fitted(source, results, choice, check)
     without_list = dict.fromkeys(names or map(str, model.trainset._raw2inner_id_users))
     blocks = harness.recommend_in_blocks(
-        model, n=top, users=names or None, seen=seen, least=least, clip=clip
+        model,
+        n=top,
+        users=names or None,
+        items=allowed,
+        without=hidden,
+        seen=seen,
+        least=least,
+        clip=clip,
+        unknown_users=unknown_users,
     )
     target: AbstractContextManager[IO[bytes]] = (
         nullcontext(sys.stdout.buffer) if output is None else open_output(output)
@@ -113,7 +152,7 @@ def _few(users: Collection[str]) -> str:
     return listed([*map(repr, users)], FEW)
 
 
-def _users_in(path: Path) -> list[str]:
+def _lines_in(path: Path, what: str) -> list[str]:
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -121,7 +160,7 @@ def _users_in(path: Path) -> list[str]:
         raise DataError(f"{path}: cannot be read ({reason}); check the file") from None
     names = list(dict.fromkeys(line.strip() for line in lines if line.strip()))
     if not names:
-        raise DataError(f"{path}: no users; write one a line")
+        raise DataError(f"{path}: no {what}; write one a line")
     return names
 
 

@@ -152,6 +152,38 @@ def test_lists_are_those_of_the_python_interface_in_every_format(call, run):
     ]
 
 
+def test_lists_of_some_items_and_of_unknown_users(call, run):
+    model = harness.fit_row(run, "ItemMean")
+    user = model.trainset.to_raw_uid(0)
+    items = [model.trainset.to_raw_iid(inner) for inner in range(4)]
+    Path("items.txt").write_text("\n".join([*items, "no such item"]))
+    Path("without.txt").write_text(items[0])
+    Path("two.txt").write_text(f"{user}\nnobody\n")
+    common = ("recommend", "first", "--algorithm", "ItemMean", "--users", "two.txt")
+    code, out, err = call(
+        *common, "--items", "items.txt", "--without", "without.txt", "--unknown-users", "popular"
+    )
+    assert code == 0
+    options = {"items": items, "without": items[:1], "unknown_users": "popular"}
+    expected = harness.recommend(model, users=[user, "nobody"], **options)
+    found = pd.read_csv(io.StringIO(out), dtype={"user": str, "item": str})
+    pd.testing.assert_frame_equal(found, expected, check_dtype=False)
+    assert "note: 1 item of items.txt has no ratings, so no list shows them: 'no such" in err
+
+
+def test_similar_items_are_those_of_the_python_interface(call):
+    text = "dataset: ratings.csv\nalgorithms: [{name: SVD, params: {random_state: 1}}]\n"
+    Path("one.yaml").write_text(f"{text}metrics: [rmse]\n")
+    model = harness.fit_row("one.yaml")
+    item = model.trainset.to_raw_iid(2)
+    out = call.done("similar", "one.yaml", "--item", item, "--top", 3)
+    expected = harness.similar(model, item=item, n=3)
+    assert out == expected.to_csv(index=False, lineterminator="\n")
+    code, _, err = call("similar", "first", "--algorithm", "ItemMean", "--item", item)
+    assert code == 2
+    assert "ItemMean has no similarities of items; use a neighbour method" in err
+
+
 @pytest.mark.parametrize("clip", [True, False])
 def test_lists_are_clipped_as_the_config_says(call, clip):
     row = "{name: BaselineOnly, params: {bsl_options: {reg_i: 0, reg_u: 0}}}"
@@ -248,6 +280,10 @@ BAD = [
         ("recommend", "first", "--users", "other.txt"),
         "other.txt: 1 of 2 users has no ratings ('nobody')",
     ),
+    (("recommend", "first", "--items", "other.txt"), "other.txt: no item has a rating ("),
+    (("recommend", "first", "--without", "empty.txt"), "empty.txt: no items"),
+    (("similar", "first", "--algorithm", "ItemMean"), "give one of --item and --user"),
+    (("similar", "first", "--algorithm", "ItemMean", "--item", "1"), "item '1' is not in the tr"),
     (("recommend", "first", "--top", "0"), "--top"),
     (("recommend", "first", "--least", "nan"), "least: nan, which no estimate reaches; give"),
     (("recommend", "first.yml"), "did you mean 'first.yaml'?"),

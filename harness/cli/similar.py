@@ -1,0 +1,46 @@
+"""``harness similar``: the items or users that a row takes for most alike."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+import harness
+from harness.cli import options, words
+from harness.cli.command import command
+from harness.cli.fitted import fitted
+from harness.cli.screen import say
+from harness.errors import HarnessError
+
+
+@command(
+    "similar quickstart --algorithm SVDpp --item 1", "similar my.yaml --user 42 --top 5 > near.csv"
+)
+@click.argument("source", metavar="CONFIG|RUN", shell_complete=words.configs_and_runs)
+@options.row
+@click.option("--item", help="The id of an item.")
+@click.option("--user", help="The id of a user, in place of an item.")
+@click.option("--top", type=click.IntRange(1), default=10, show_default=True, help="How many.")
+def similar(
+    source: str,
+    results: Path,
+    item: str | None,
+    user: str | None,
+    top: int,
+    **choice: str | None,
+) -> int:
+    """Fit one row on all ratings and show the items, or users, most similar to one.
+
+    Of neighbour methods these are their similarities, of items with `user_based: false`; of SVD,
+    SVDpp, NMF and PureSVD the cosines of factors. The table is CSV.
+    """
+    if (item is None) == (user is None):
+        raise HarnessError("similar: give one of --item and --user")
+    from harness.similarities import place_of
+
+    side, asked = ("item", item) if user is None else ("user", user)
+    model, _ = fitted(source, results, choice, lambda train: place_of(train, side, asked))
+    table = harness.similar(model, item=item, user=user, n=top)
+    say(table.to_csv(index=False, lineterminator="\n").rstrip())
+    return 0
