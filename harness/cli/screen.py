@@ -30,8 +30,6 @@ WORDS = ("algorithm", "error", "dataset", "split", "candidates")
 """Columns of words in a results table."""
 LEAST = 8
 """Characters that a column keeps on the narrowest terminal."""
-MOST_NOTES = 5
-"""Notes below a table; the others are counted."""
 ERROR_WIDTH = 32
 """Width that errors need beside the numbers; with less they are below the table."""
 LONGEST_LINE = 3_000
@@ -222,10 +220,9 @@ def show_run(run: Run, columns: str | None = None) -> None:
     narrow for the table, columns of less weight are left out, unless `columns` names some.
     """
     from harness.cli import table_columns
-    from harness.notes import by_weight
     from harness.results.display import display_table
     from harness.results.group_tables import group_tables
-    from harness.results.verdict import verdict_lines
+    from harness.results.verdict import MOST_NOTES, notes_beside, verdict_lines
 
     table = display_table(run.info) if columns is None else table_columns.chosen(run.info, columns)
     say(f"\n{plain(run.name)} · {plain(table.title)}\n")
@@ -253,8 +250,7 @@ def show_run(run: Run, columns: str | None = None) -> None:
     for name, error in failed:
         if error:
             say(f"✗ {plain(name)}: {plain(error)}", colour="red")
-    said = verdict_lines(run.info)
-    notes = [note for note in by_weight(run.info.notes) if not any(str(note) in s for s in said)]
+    notes = notes_beside(run.info)
     most = len(notes) if run.folder is None else MOST_NOTES
     for note in notes[:most]:
         say(f"note: {plain(note)}")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 from harness.errors import ResultsError, counted, suggestion
 from harness.results.display import TextTable, display_table, divided, headline, plain
 from harness.results.record import RunInfo
-from harness.results.verdict import shortened, verdict_lines
+from harness.results.verdict import MOST_NOTES, notes_beside, shortened, verdict_lines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -142,7 +142,7 @@ def text_of(info: RunInfo) -> str:
     """Return the verdict and the table as text, in lines of at most 80 columns.
 
     The headline metric comes first, then the other metrics as far as they fit; the rest is counted.
-    A best value is marked with an asterisk.
+    A best value is marked with an asterisk. The notes that matter most stand below.
     """
     lines = [f"<Run {plain(info.name)}>"]
     for line in [*verdict_lines(info), "", headline(info)]:
@@ -150,8 +150,12 @@ def text_of(info: RunInfo) -> str:
     tables = divided(display_table(info))
     for part in tables:
         lines += ["", *([plain(part.title)] if len(tables) > 1 else ()), *_table_lines(info, part)]
-    if info.notes:
-        lines += ["", f"{counted(len(info.notes), 'note')}: run.info.notes"]
+    notes = notes_beside(info)
+    lines += [""] * bool(notes)
+    for note in notes[:MOST_NOTES]:
+        lines += textwrap.wrap(f"note: {plain(note)}", WIDTH)
+    if len(notes) > MOST_NOTES:
+        lines.append(f"{counted(len(notes) - MOST_NOTES, 'note')} more: run.info.notes")
     return "\n".join(line[:WIDTH].rstrip() for line in lines)
 
 
@@ -192,10 +196,12 @@ def html_of(info: RunInfo) -> str:
         shown += [f"<p>{_html(part.title)}</p>"] * (len(tables) > 1) + [_html_table(part)]
     if info.statistics:
         shown.append("<p>Rows that share a letter are not significantly different.</p>")
-    items = "".join(f"<li>{_html(note)}</li>" for note in info.notes)
+    items = [f"<li>{_html(note)}</li>" for note in notes_beside(info)]
     if items:
-        title = counted(len(info.notes), "note")
-        shown.append(f"<details><summary>{title}</summary><ul>{items}</ul></details>")
+        shown.append(f"<ul>{''.join(items[:MOST_NOTES])}</ul>")
+    if more := items[MOST_NOTES:]:
+        title = f"{counted(len(more), 'note')} more"
+        shown.append(f"<details><summary>{title}</summary><ul>{''.join(more)}</ul></details>")
     return "\n".join(shown)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from harness import metrics
 from harness.errors import counted, joined, listed
-from harness.notes import SEPARATOR, plain
+from harness.notes import SEPARATOR, Note, by_weight, plain
 from harness.results.display import DEFAULT_DECIMALS, column_decimals, rounded
 from harness.results.display import plain as printable
 from harness.results.record import RunInfo
@@ -24,6 +24,9 @@ LONGEST_SENTENCE = 200
 MOST_NAMES = 3
 """Rows that a sentence names; it counts the others."""
 LONGEST_NAME = 48
+
+MOST_NOTES = 5
+"""Notes that stand beside a table; the others are counted."""
 
 CLAIMS = {
     "models": "The tests compare these fitted models, for users like these; other seeds can give "
@@ -111,6 +114,12 @@ def verdict_lines(info: RunInfo) -> list[str]:
         return [str(verdict) for verdict in all_verdicts]
     firsts = (replace(verdict, sentences=verdict.sentences[:-1]) for verdict in all_verdicts)
     return [*map(str, firsts), *last]
+
+
+def notes_beside(info: RunInfo) -> list[Note]:
+    """Return the notes of a run that its verdict does not say, the weightiest first."""
+    lines = verdict_lines(info)
+    return [note for note in by_weight(info.notes) if not any(str(note) in s for s in lines)]
 
 
 @dataclass

@@ -5,11 +5,10 @@ import os
 import subprocess
 import sys
 
-from harness.cli.screen import MOST_NOTES
 from harness.notes import WEIGHTS, Note
 from harness.results.reading import read_run
 from harness.results.runs import Run
-from harness.results.verdict import verdict_lines
+from harness.results.verdict import MOST_NOTES, verdict_lines
 
 
 def with_notes(made, tmp_path, notes):

@@ -5,13 +5,14 @@ import math
 import pytest
 
 import harness
-from harness.errors import ResultsError
+from harness.errors import ResultsError, counted
+from harness.notes import Note
 from harness.report import build_page
 from harness.results.cells import CellName, FailedCell
 from harness.results.display import display_table
 from harness.results.markdown import to_markdown
 from harness.results.runs import Run
-from harness.results.verdict import LONGEST_SENTENCE, verdict_lines, verdicts
+from harness.results.verdict import LONGEST_SENTENCE, notes_beside, verdict_lines, verdicts
 
 DATA = {"synthetic": {"n_users": 60, "n_items": 40, "n_ratings": 1100}}
 
@@ -212,7 +213,23 @@ def test_the_html_of_a_run_marks_the_best_value_and_has_the_letters_and_notes(us
     table = display_table(usual.info)
     for row, column in table.best:
         assert f"<strong>{' '.join(table.rows[row][column].split())}</strong>" in html
-    assert html.count("<li>") == len(usual.info.notes) > 0
+    assert html.count("<li>") == len(notes_beside(usual.info)) > 0
+
+
+@pytest.mark.parametrize("n", [0, 1, 5, 6, 12])
+def test_the_weightiest_notes_stand_below_the_table_and_the_others_are_counted(usual, n):
+    light = [Note("scale-of-one-rating", {"low": 1, "high": 5, "rating": i}) for i in range(n)]
+    heavy = Note("all-equal", {"metric": "ndcg@10"})
+    [claim] = [note for note in usual.info.notes if note.code == "claim"]
+    run = copied(usual, notes=[claim, *light, heavy] if n else [claim])
+    text, html = repr(run), run._repr_html_()
+    shown = text.count("note: ")
+    assert shown == min(n + (n > 0), 5)
+    more = n + (n > 0) - shown
+    assert (f"{counted(more, 'note')} more: run.info.notes" in text) == (more > 0)
+    assert (f"{counted(more, 'note')} more</summary>" in html) == (more > 0)
+    if n:
+        assert text.index(str(heavy)) < text.index("note: scale")
 
 
 def test_a_verdict_as_json_has_its_code_and_numbers(usual):
