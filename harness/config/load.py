@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -38,6 +39,10 @@ def load(
         if isinstance(config, Experiment):
             document = Document("config", config.model_dump(mode="json", exclude_unset=True))
         elif isinstance(config, Mapping):
+            if "surprise" in sys.modules:  # else nothing can be an object of it
+                from harness.config.from_surprise import as_sections
+
+                config = as_sections(config)
             data = {key: plain_data(value) for key, value in config.items()}
             document = Document("config", data, folder=folder)
         elif not isinstance(config, str | os.PathLike):
