@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -39,7 +38,7 @@ def load(
         if isinstance(config, Experiment):
             document = Document("config", config.model_dump(mode="json", exclude_unset=True))
         elif isinstance(config, Mapping):
-            if "surprise" in sys.modules:  # else nothing can be an object of it
+            if any(map(_is_of_surprise, (config.get("algorithms"), config.get("split")))):
                 from harness.config.from_surprise import as_sections
 
                 config = as_sections(config)
@@ -69,6 +68,14 @@ def load(
     except RecursionError:
         source = str(config) if isinstance(config, str | Path) else "config"
         raise refusal(source, "nested too deeply; flatten it") from None
+
+
+def _is_of_surprise(value: object) -> bool:
+    """Return whether a value is a class or an object of Surprise, or a list with one."""
+    if isinstance(value, list | tuple):
+        return any(map(_is_of_surprise, value))
+    kind = value if isinstance(value, type) else type(value)
+    return kind.__module__.partition(".")[0] == "surprise"
 
 
 def _stand_in(document: Document) -> None:
