@@ -19,6 +19,8 @@ from harness.rankings.grouped import from_grouped
 from harness.rankings.matching import Rows, encoded, match
 
 Frame: TypeAlias = "pd.DataFrame | Mapping[str, ArrayLike]"
+ALSO = {"user_id": "user", "item_id": "item", "score": "estimate", "weight": "rating"}
+"""Names that columns have too, as in what `harness.recommend` returns and in ratings."""
 
 
 @checked(MetricError)
@@ -32,9 +34,11 @@ def from_recommendations(recommendations: Frame, interactions: Frame) -> Ranking
     ----------
     recommendations : pandas.DataFrame or mapping of columns
         ``user_id``, ``item_id`` and either ``rank`` (1, 2, 3, ... for each user) or ``score``
-        (greatest first, equal scores tied).
+        (greatest first, equal scores tied). What `harness.recommend` returns, with ``user``,
+        ``item``, ``estimate`` and ``rank``, will do as it is.
     interactions : pandas.DataFrame or mapping of columns
-        ``user_id``, ``item_id`` and optionally ``weight``, the relevance; 1 without it.
+        ``user_id``, ``item_id`` and optionally ``weight``, the relevance; 1 without it. Ratings,
+        with ``user``, ``item`` and ``rating``, will do too.
 
     Returns
     -------
@@ -63,7 +67,7 @@ def from_recommendations(recommendations: Frame, interactions: Frame) -> Ranking
             )
     if "rank" in recommendations:
         keys = -as_floats("rank", _column(frames, "recommendations", "rank"))
-    elif "score" in recommendations:
+    elif _name(recommendations, "score") in recommendations:
         keys = as_floats("score", _column(frames, "recommendations", "score"))
     else:
         raise MetricError(
@@ -74,7 +78,7 @@ def from_recommendations(recommendations: Frame, interactions: Frame) -> Ranking
         for name in ("user_id", "item_id")
     )
     grades = np.ones(len(judges))
-    if "weight" in interactions:
+    if _name(interactions, "weight") in interactions:
         grades = as_floats("weight", _column(frames, "interactions", "weight"))
     rows, truth = Rows(users, items, keys), Rows(judges, judged, grades)
     return match(rows, truth, user_ids, item_ids, by_rank="rank" in recommendations)
@@ -164,8 +168,13 @@ def from_matrix(relevance: ArrayLike, scores: ArrayLike) -> Rankings:
     return from_grouped(Pairs(offsets, keys.ravel(), grades.ravel()), np.arange(n_users))
 
 
+def _name(frame: Frame, name: str) -> str:
+    """Return the name that a column has in a frame, or the usual one if it is not there."""
+    return name if name in frame or ALSO.get(name) not in frame else ALSO[name]
+
+
 def _column(frames: Mapping[str, Frame], where: str, name: str) -> Ids:
-    frame = frames[where]
+    frame, name = frames[where], _name(frames[where], name)
     if name not in frame:
         names = listed([str(column) for column in frame], 10)
         raise MetricError(f"{where}: no column {name!r} among {names}; rename one")

@@ -89,6 +89,21 @@ RECO = {"user_id": [1, 1], "item_id": [7, 8], "rank": [1, 2]}
 TRUTH = {"user_id": [1], "item_id": [8]}
 
 
+def test_what_recommend_returns_is_taken_as_it_is():
+    reco = {"user": ["a", "a", "b"], "item": ["x", "y", "x"], "rank": [1, 2, 1]}
+    ratings = {"user": ["a", "b"], "item": ["y", "z"], "rating": [4.0, 5.0]}
+    usual = dict(zip(("user_id", "item_id", "rank"), reco.values(), strict=True))
+    truth = dict(zip(("user_id", "item_id", "weight"), ratings.values(), strict=True))
+    expected = rankings.from_recommendations(usual, truth)
+    for frame in (reco | {"estimate": [4.0, 4.0, 4.0]}, pd.DataFrame(reco)):
+        found = rankings.from_recommendations(frame, ratings)
+        for name, value in vars(expected).items():
+            np.testing.assert_array_equal(getattr(found, name), value)
+    by_estimate = {"user": ["a", "a"], "item": ["y", "x"], "estimate": [1.0, 2.0]}
+    lists = rankings.from_recommendations(by_estimate, ratings)
+    assert (lists.rank.tolist(), lists.relevance.tolist()) == ([2], [4.0])
+
+
 @pytest.mark.parametrize(
     ("reco", "truth", "message"),
     [
@@ -98,9 +113,9 @@ TRUTH = {"user_id": [1], "item_id": [8]}
         (RECO, {"user_id": [1, 1], "item_id": [8, 8]}, "truth: item 8 comes twice for user 1"),
         ({"user_id": [1], "item_id": [7]}, TRUTH, "neither a column 'rank' nor 'score'; add one"),
         (
-            {"user": [1], "item_id": [7], "rank": [1]},
+            {"person": [1], "item_id": [7], "rank": [1]},
             TRUTH,
-            "recommendations: no column 'user_id' among user, it",
+            "recommendations: no column 'user_id' among person, it",
         ),
         (RECO, {"user_id": [None], "item_id": [8]}, "truth: row 1: an id is missing; drop or name"),
         (RECO, TRUTH | {"weight": [math.nan]}, "truth: user 1, item 8: nan is not finite"),
