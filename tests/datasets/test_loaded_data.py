@@ -197,6 +197,9 @@ def test_texts_of_every_type_of_arrow_are_ids():
     users = ["ann", "bob", "ann"]
     coded = pa.dictionary(pa.int8(), pa.string())
     for kind in (pa.string(), pa.large_string(), pa.string_view(), coded):
-        ids = pa.array(users).cast(kind)
+        try:
+            ids = pa.array(users).cast(kind)
+        except pa.ArrowNotImplementedError:  # of views, before Arrow 18
+            continue
         table = pa.table({"user": ids, "item": [1, 1, 2], "rating": [1, 2, 3]})
         assert load(table).user_ids.tolist() == ["ann", "bob"]
