@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from harness.cli import _harness
+from harness.config.load import load
 from harness.extras.audit import checks
 
 TOP = Path(__file__).parents[2]
@@ -159,3 +160,24 @@ def test_the_guide_of_audit_lists_every_check_in_its_order():
     guide = (DOCS / "how-to" / "audit.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `([a-z-]+)` \| (\w+) \|", guide, re.MULTILINE)
     assert rows == [(check, each["level"]) for check, each in checks().items()]
+
+
+SECTIONS = ("tuning", "search", "split", "filters", "candidates", "dataset", "metrics")
+
+
+def wishes():
+    text = (DOCS / "reference" / "wishes.md").read_text(encoding="utf-8")
+    for code in re.findall(r"`([^`]+)`", text):
+        key, colon, _ = code.partition(": ")
+        if colon and key in SECTIONS:
+            yield pytest.param(code, id=code)
+
+
+@pytest.mark.parametrize("code", [*wishes()])
+def test_a_config_that_answers_a_wish_is_one(code, tmp_path):
+    part = yaml.safe_load(code)
+    name = "KNNBasic" if "sim_options" in code else "SVD"
+    algorithm = {"name": name} | ({"search": part.pop("search")} if "search" in part else {})
+    base = {"dataset": "bundled", "algorithms": [algorithm], "metrics": ["ndcg@10"]}
+    experiment, _ = load(base | part, folder=tmp_path)
+    assert experiment.algorithms[0].name == name
