@@ -1,6 +1,7 @@
 """The benchmarks' rule of measurement, and their scripts of Surprise and NumPy alone."""
 
 import importlib
+import importlib.util
 import json
 import subprocess
 import sys
@@ -140,3 +141,20 @@ def test_the_cost_of_statistics_is_measured_in_seconds_and_bytes(benchmark_modul
     scores = cost.table_of(1000, 3)
     assert scores.shape == (1000, 3)
     assert scores.T.flags["C_CONTIGUOUS"]
+
+
+@pytest.mark.long
+def test_all_sides_read_the_same_rows_of_each_format(benchmark_module, tmp_path):
+    files = benchmark_module("files")
+    frame = files.ratings(4000)
+    assert not frame.duplicated(["user", "item"]).any()
+    for kind, ending in files.ENDINGS.items():
+        if kind == "duckdb" and importlib.util.find_spec("duckdb") is None:
+            continue
+        path = tmp_path / f"ratings.{ending}"
+        files.write(kind, frame, path)
+        sides = files.sides_of(kind)
+        counts = {side: files.read(side, kind, str(path))["rows"] for side in sides}
+        assert counts == dict.fromkeys(sides, 4000), kind
+        path.unlink()
+    assert 0 < files.peak() < 100

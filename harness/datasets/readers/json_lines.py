@@ -20,6 +20,8 @@ CHUNK = 1 << 16
 SAMPLE = 200
 """Records whose keys are the columns of the file."""
 LONGEST_LINE = 1 << 24
+_KINDS = {dict: "an object", list: "a list", bool: "true or false"}
+_BY_PATH = "name a field of one value by its path"
 
 
 class JSONLines(Reader):
@@ -71,16 +73,23 @@ class JSONLines(Reader):
                 chunks[role].append(pa.array(texts, pa.string()))
                 texts.clear()
 
+        kept = [(role, name, values[role]) for role, name in fields.items()]
         for row, (line, record, fault) in enumerate(_records(path, where)):
-            texts = {role: None if fault else _value(record, name) for role, name in fields.items()}
-            for role, value in texts.items():
-                if isinstance(value, dict | list | bool):
-                    kind = {dict: "an object", list: "a list", bool: "true or false"}[type(value)]
-                    fault = f"the {role} is {kind}; name a field of one value by its path"
             if fault:
                 faults[row] = fault
-            for role, value in texts.items():
-                values[role].append(None if fault else _text(value))
+            for role, name, texts in kept:
+                value = None
+                if not fault:
+                    value = record[name] if name in record else _value(record, name)
+                kind = type(value)
+                if kind is int:
+                    value = str(value)
+                elif kind in _KINDS:
+                    faults[row] = f"the {role} is {_KINDS[kind]}; {_BY_PATH}"
+                    value = None
+                elif kind is not str:
+                    value = _text(value)
+                texts.append(value)
             lines.append(line)
             if len(lines) % CHUNK == 0:
                 flush()
@@ -131,11 +140,12 @@ def _records(path: Path, where: str) -> Iterator[tuple[int, Any, str]]:
             for number, record in enumerate(records, 1):
                 yield number, record, _not_object(record)
             return
+        decode = json.JSONDecoder().decode
         for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE), b""), 1):
-            if not line.strip():
+            if line.isspace():
                 continue
             try:
-                record = json.loads(line)
+                record = decode(str(line, "utf-8", "surrogatepass"))
             except ValueError as error:
                 yield number, None, f"not JSON ({reason_of(error)})"
                 continue
