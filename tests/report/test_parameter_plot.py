@@ -1,5 +1,6 @@
 """A metric against a parameter: which rows stand on one line, and what is drawn of them."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -117,3 +118,10 @@ def test_the_page_and_python_show_the_plot(run):
 def test_without_such_rows_it_says_what_to_add():
     with pytest.raises(ResultsError, match="no two rows differ in one parameter alone; add some"):
         run_of(["ItemMean", "BaselineOnly"]).plot("parameter")
+
+
+@pytest.mark.long
+def test_what_captions_and_notes_name_as_code_is_shown_as_code(run):
+    page = re.sub(r"(?s)<(script|style|pre|svg|textarea)\b.*?</\1>", "", build_page([run]))
+    assert "<code>search:</code>" in page
+    assert re.findall(r".{40}`.{40}", re.sub(r"(?s)<(table)\b.*?</\1>", "", page)) == []
