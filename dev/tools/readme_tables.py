@@ -276,6 +276,22 @@ def sizes_growth() -> str:
     return markdown(["algorithm", "sizes", *titles, "limited by"], lines)
 
 
+def files() -> str:
+    """Return CPU seconds and peaks of reading each format, by who reads it."""
+    rows: dict[str, dict[str, dict[str, float]]] = {}
+    for row in figures("files")["rows"]:
+        rows.setdefault(row["format"], {})[row["side"]] = row
+    sides = ["harness", "pandas", "Polars", "other commit"]
+    lines = [
+        [kind]
+        + [f"{of[side]['CPU']:.2f}" if side in of else "" for side in sides]
+        + [f"{of[side]['peak']:.2f}" if side in of else "" for side in sides[:3]]
+        for kind, of in rows.items()
+    ]
+    titles = ["harness, s", "pandas, s", "Polars, s", "earlier, s"]
+    return markdown(["format", *titles, *(f"{side}, GB" for side in sides[:3])], lines)
+
+
 def machines() -> str:
     """Return which figures each machine made."""
     made: dict[str, dict[str, None]] = {}
@@ -326,7 +342,7 @@ TABLES: dict[str, Callable[..., str]] = {
     each.__name__: each
     for each in (
         *(first_process, libraries, growth, large, factors, many_cells, accelerate),
-        *(sizes, sizes_growth, machines, summary),
+        *(sizes, sizes_growth, files, machines, summary),
     )
 }
 """Benchmarks with a table of their own; others show works and sides, or the rows of the file."""
