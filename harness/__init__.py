@@ -11,7 +11,7 @@ import os
 
 TYPE_CHECKING = False  # as type checkers know it; to import `typing` takes longer than all this
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 __all__ = [
     "Analysis",
