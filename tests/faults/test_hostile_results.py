@@ -28,12 +28,13 @@ from harness.config.load import load
 from harness.errors import HarnessError, ResultsError
 from harness.report.methods import command, describe_cells, describe_run, methods, to_yaml
 from harness.report.plots import KINDS
-from harness.report.summary import headline, summarise
+from harness.report.summary import summarise
 from harness.report.tables import latex, sensitivity_tables
 from harness.results import Run, find_runs, read_run
 from harness.results.display import rounded_csv, to_csv
 from harness.results.markdown import to_markdown
 from harness.results.record import RunInfo
+from harness.results.verdict import verdict_lines
 
 FAILING = "import surprise\nclass Fails(surprise.SVD):\n    fit = lambda *_: 1 / 0\n"
 COMMANDS = (
@@ -109,7 +110,13 @@ def show(folder):
     run._repr_html_()
     join([run, Run(run.info, run.users)])
     summary = summarise(run)
-    sensitivity_tables(summary), headline(summary), latex(run), to_yaml(run.info), command(run.info)
+    (
+        sensitivity_tables(summary),
+        verdict_lines(run.info),
+        latex(run),
+        to_yaml(run.info),
+        command(run.info),
+    )
 
 
 def test_a_record_without_its_hash_is_read_and_shown(write, info):

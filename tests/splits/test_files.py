@@ -240,7 +240,7 @@ def test_three_files_divide_their_own_ratings(tmp_path):
     ratings = load(section, base=tmp_path)
     inner = Predefined(test="valid.csv")
     (outer,) = make(Predefined(test="test.csv"), ratings, seed=0, base=tmp_path)
-    part = validation(outer, inner, seed=0, base=tmp_path)
+    (part,) = validation(outer, inner, seed=0, base=tmp_path)
     sizes = [len(rows) for rows in (outer.train, outer.test, part.train, part.test)]
     assert sizes == [20, 4, 16, 4]
     narrow = Predefined(train="train.csv", test="test.csv")
