@@ -7,8 +7,9 @@ side reads the four columns in a process of its own, in turn, with as many threa
 medians of wall and CPU time, memory is the peak of the process. The harness also checks every row,
 finds repeated pairs and numbers the ids; pandas and Polars make a table. Polars and DuckDB are
 optional (`pip install polars duckdb`), and their sides are left out without them. Files are written
-to a folder that is removed. ``--commit`` adds the harness of another commit where it reads the
-format. A ratio is that of CPU seconds, or of the peaks, with pandas or Polars as 1.
+to a folder that is removed. A side that asks for more than ``--memory`` GB is shown as such,
+without figures. ``--commit`` adds the harness of another commit where it reads the format. A ratio
+is that of CPU seconds, or of the peaks, with pandas or Polars as 1.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import psutil
 import pyarrow as pa
 from compare_commits import check_out
 from pyarrow import csv, feather, orc, parquet
@@ -98,8 +100,10 @@ def write(kind: str, frame: pd.DataFrame, path: Path) -> None:
         csv.write_csv(pa.Table.from_pandas(wide, preserve_index=False), path)
 
 
-def read(side: str, kind: str, path: str) -> dict[str, Any]:
-    """Read a file by one side, in this process: rows, wall and CPU seconds."""
+def read(side: str, kind: str, path: str, most: float | None = None) -> dict[str, Any]:
+    """Read a file by one side, in this process of at most so many GB: rows, seconds, peak."""
+    if most is not None:
+        resource.setrlimit(resource.RLIMIT_DATA, (int(most * 1e9),) * 2)
     task = {"harness": of_harness, "pandas": of_pandas, "Polars": of_polars}[side](kind, path)
     wall, processor = time.perf_counter(), time.process_time()
     n_rows = task()
@@ -202,38 +206,61 @@ def sides_of(kind: str) -> list[str]:
 
 
 def measure(
-    kind: str, path: Path, n_threads: int, repeats: int, other: Path | None
+    kind: str, path: Path, n_threads: int, repeats: int, most: float, other: Path | None
 ) -> list[dict[str, Any]]:
-    """Return the medians of each side, which take turns."""
+    """Return the medians of each side, which take turns; no figures of one that needs too much."""
     sides = {side: environment(n_threads) for side in sides_of(kind)}
     if other is not None and kind in ("csv", "parquet"):  # what every commit reads
         sides["other commit"] = environment(n_threads) | {"PYTHONPATH": str(other)}
     runs: dict[str, list[dict[str, Any]]] = {side: [] for side in sides}
+    failures: dict[str, str] = {}
     for _ in range(repeats):
         for side, variables in sides.items():
             reader = "harness" if side == "other commit" else side
-            command = calling("files", "read", reader, kind, path)
-            runs[side].append(answer_in(command, variables))
+            command = calling("files", "read", reader, kind, path, most)
+            if side not in failures:
+                try:
+                    runs[side].append(answer_in(command, variables))
+                except subprocess.CalledProcessError as error:
+                    failures[side] = reason_of_end(error, most)
     return [
-        {"format": kind, "side": side, "threads": n_threads, "rows": found[0]["rows"]}
-        | {key: median(run[key] for run in found) for key in ("wall", "CPU", "peak")}
-        for side, found in runs.items()
+        {"format": kind, "side": side, "threads": n_threads}
+        | (
+            {"failure": failures[side]}
+            if side in failures
+            else {"rows": answers[0]["rows"]}
+            | {key: median(answer[key] for answer in answers) for key in ("wall", "CPU", "peak")}
+        )
+        for side, answers in runs.items()
     ]
 
 
 def answer_in(command: list[str], variables: dict[str, str]) -> dict[str, Any]:
     """Run a command with these variables; return the JSON that it prints last."""
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, cwd=HERE, env=variables)
-    return dict(json.loads(done.stdout.splitlines()[-1]))
+    process = subprocess.run(command, check=True, capture_output=True, cwd=HERE, env=variables)
+    return dict(json.loads(process.stdout.splitlines()[-1]))
+
+
+def reason_of_end(error: subprocess.CalledProcessError, most: float) -> str:
+    """Return why a process has no figures; raise what is no lack of memory."""
+    text = error.stderr.decode(errors="replace")
+    words = ("MemoryError", "bad_alloc", "out of memory", "Out of memory", "allocation")
+    if any(word in text for word in words):
+        return f"over {most:g} GB"
+    sys.stderr.write(text)
+    raise error
 
 
 def show(rows: list[dict[str, Any]]) -> None:
     """Print the figures of a format, with ratios of the harness over each other side."""
     ours = rows[0]
     for row in rows:
+        if "failure" in row:
+            print(f"{row['format']:8} {row['side']:13} {row['failure']}", flush=True)
+            continue
         line = f"{row['format']:8} {row['side']:13} {row['rows']:11,} rows  wall {row['wall']:7.2f}"
         line += f"  CPU {row['CPU']:7.2f}  peak {row['peak']:5.2f} GB"
-        if row is not ours:
+        if row is not ours and "failure" not in ours:
             line += f"  harness: {ours['CPU'] / row['CPU']:.2f} × CPU"
             line += f", {ours['peak'] / row['peak']:.2f} × peak"
         print(line, flush=True)
@@ -245,6 +272,8 @@ def main() -> int:
     parser.add_argument("--formats", default=",".join(ENDINGS))
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--repeats", type=int, default=3)
+    half = psutil.virtual_memory().total // 2_000_000_000
+    parser.add_argument("--memory", type=float, default=half, help="GB of a side; half of all")
     parser.add_argument("--commit", help="a commit whose harness reads CSV and Parquet too")
     given = parser.parse_args()
     frame, figures = ratings(given.rows), []
@@ -256,7 +285,7 @@ def main() -> int:
                 continue
             path = Path(scratch, f"ratings.{ENDINGS[kind]}")
             write(kind, frame, path)
-            rows = measure(kind, path, given.threads, given.repeats, other)
+            rows = measure(kind, path, given.threads, given.repeats, given.memory, other)
             size = {"file GB": path.stat().st_size / 1e9}
             figures += [row | size for row in rows]
             show(rows)

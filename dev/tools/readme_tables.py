@@ -278,18 +278,23 @@ def sizes_growth() -> str:
 
 def files() -> str:
     """Return CPU seconds and peaks of reading each format, by who reads it."""
-    rows: dict[str, dict[str, dict[str, float]]] = {}
+    rows: dict[str, dict[str, dict[str, Any]]] = {}
     for row in figures("files")["rows"]:
         rows.setdefault(row["format"], {})[row["side"]] = row
     sides = ["harness", "pandas", "Polars", "other commit"]
     lines = [
         [kind]
-        + [f"{of[side]['CPU']:.2f}" if side in of else "" for side in sides]
-        + [f"{of[side]['peak']:.2f}" if side in of else "" for side in sides[:3]]
-        for kind, of in rows.items()
+        + [_figure(readers.get(side, {}), "CPU") for side in sides]
+        + [_figure(readers.get(side, {}), "peak") for side in sides[:3]]
+        for kind, readers in rows.items()
     ]
     titles = ["harness, s", "pandas, s", "Polars, s", "earlier, s"]
     return markdown(["format", *titles, *(f"{side}, GB" for side in sides[:3])], lines)
+
+
+def _figure(row: dict[str, Any], key: str) -> str:
+    """Return a figure of a side, or why it has none."""
+    return f"{row[key]:.2f}" if key in row else str(row.get("failure", ""))
 
 
 def machines() -> str:
