@@ -244,7 +244,7 @@ def answer_in(command: list[str], variables: dict[str, str]) -> dict[str, Any]:
 def reason_of_end(error: subprocess.CalledProcessError, most: float) -> str:
     """Return why a process has no figures; raise what is no lack of memory."""
     text = error.stderr.decode(errors="replace")
-    words = ("MemoryError", "bad_alloc", "out of memory", "Out of memory", "allocation")
+    words = ("MemoryError", "bad_alloc", "ut of memory", "memory block", "allocation failed")
     if any(word in text for word in words):
         return f"over {most:g} GB"
     sys.stderr.write(text)
@@ -290,7 +290,7 @@ def main() -> int:
             figures += [row | size for row in rows]
             show(rows)
             path.unlink()
-    keep(given.output, {"commit": given.commit, "rows": figures})
+            keep(given.output, {"commit": given.commit, "rows": figures})
     return 0
 
 

@@ -17,6 +17,8 @@ from harness.errors import DataError
 from harness.notes import Note
 
 _CONTROL = "[\\x00-\\x1f\\x7f]"
+FLOAT_IDS = ("float-ids", "float-ids-joined")
+"""Codes of the note about ids written as 1.0: without and with ids that stand as 1 too."""
 _WHOLE = r"^-?(0|[1-9][0-9]*)(\.0)?$"
 
 
@@ -74,7 +76,7 @@ def read_ids(
 
 
 def _n_floats(notes: list[Note], role: str) -> bool:
-    return any(note.code == "float-ids" and note.values["role"] == role for note in notes)
+    return any(note.code in FLOAT_IDS and note.values["role"] == role for note in notes)
 
 
 def _whole(texts: pa.StringArray, role: str, notes: list[Note]) -> pa.StringArray:
@@ -91,8 +93,9 @@ def _whole(texts: pa.StringArray, role: str, notes: list[Note]) -> pa.StringArra
     whole = pc.replace_substring_regex(texts, r"\.0$", "")
     example = texts.filter(is_float)[0].as_py()
     n_joined = len(pc.unique(texts)) - len(pc.unique(whole))
-    values = {"role": role, "example": example, "plain": example[:-2], "n": n_joined}
-    notes.append(Note("float-ids", values))
+    values = {"role": role, "example": example, "plain": example[:-2]}
+    alone, joined = FLOAT_IDS
+    notes.append(Note(joined, values | {"n": n_joined}) if n_joined else Note(alone, values))
     return whole
 
 

@@ -72,7 +72,11 @@ def _hint(text: str, values: ValueFormat) -> str:
             "" if several else f"; if it is {text.replace(',', '.')}, decimal: ','"
         )
     is_comma = re.fullmatch(r"\d+,\d+", text)
-    return "; if that is a decimal comma, say decimal: ','" if is_comma else ""
+    return (
+        "; if that is a decimal comma, say decimal: ',' (an option: --decimal ,)"
+        if is_comma
+        else ""
+    )
 
 
 def _with_points(texts: pa.ChunkedArray, values: ValueFormat) -> pa.ChunkedArray:

@@ -213,7 +213,8 @@ def _read(
         raise SplitError(
             f"{path}: {absent.sum():,} of {len(absent):,} ratings are not in {ratings.name} as "
             f"it is divided (the first: {_pair(table, row)}); "
-            "give the folds of exactly these data, without filters"
+            "give the folds of exactly these data, without filters; where `dataset` is the "
+            "training file alone, give it all files, as `dataset: {path: [train.csv, test.csv]}`"
         )
     outside = ~np.isin(rows, within)
     for row in np.flatnonzero(outside)[:1]:

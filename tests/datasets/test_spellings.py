@@ -70,8 +70,13 @@ class TestIds:
     def test_floats_that_pandas_wrote_are_whole_numbers(self, load):
         ratings = load("a.csv", "user,item,rating\n1,x,1\n1.0,y,2\n2.0,x,3\n")
         assert [row[0] for row in rows_of(ratings)] == ["1", "1", "2"]
-        (note,) = (note for note in ratings.notes if note.code == "float-ids")
+        (note,) = (note for note in ratings.notes if note.code == "float-ids-joined")
         assert note.values == {"role": "user", "example": "1.0", "plain": "1", "n": 1}
+        assert note.text == "user ids written as 1.0 read as 1; 1 id is written in both ways"
+
+    def test_nothing_is_said_of_joined_ids_where_none_is(self, load):
+        ratings = load("a.csv", "user,item,rating\n1.0,x,1\n2.0,x,3\n")
+        assert ratings.notes[0].text == "user ids written as 1.0 read as 1"
 
     @pytest.mark.parametrize("other", ["1.1", "a", "01", "1e3", "NA"])
     def test_beside_other_ids_a_point_belongs_to_the_id(self, load, other):
