@@ -52,6 +52,8 @@ class Fault:
         Path of the key, as ``algorithms[1].name``; empty for the file as a whole.
     message : str
         What was found and what to do.
+    source : str
+        The file, where it is not the config itself, as a base that the config extends.
 
     Examples
     --------
@@ -62,9 +64,11 @@ class Fault:
     line: int
     key: str
     message: str
+    source: str = ""
 
     def at(self, source: str) -> str:
         """Return the fault as one line that starts with where it is."""
+        source = self.source or source
         where = f"{source}:{self.line}" if self.line else source
         said = (part for part in (self.key, self.message) if part)
         return ": ".join([where, *map(_in_short, said)])

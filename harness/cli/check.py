@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import click
 
 from harness.cli import options
 from harness.cli.command import command
 from harness.cli.screen import plain, say, show_table
+from harness.errors import joined
 
 
-@command("check my.yaml", "check my.yaml --no-code")
+@command("check my.yaml", "check my.yaml --resolved")
 @options.configs
 @options.overrides
 @click.option(
@@ -20,7 +20,14 @@ from harness.cli.screen import plain, say, show_table
     is_flag=True,
     help="List the files and modules that a config names, and import none of them.",
 )
-def check(configs: tuple[str, ...], overrides: tuple[str, ...], no_code: bool) -> int:
+@click.option(
+    "--resolved",
+    is_flag=True,
+    help="Print the config with what it extends and the values of its variables, as YAML.",
+)
+def check(
+    configs: tuple[str, ...], overrides: tuple[str, ...], no_code: bool, resolved: bool
+) -> int:
     """Show what a run would do and what would stop it.
 
     Reads and splits the data, counts cells and trials, estimates memory, and looks for missing
@@ -28,6 +35,8 @@ def check(configs: tuple[str, ...], overrides: tuple[str, ...], no_code: bool) -
     """
     if no_code:
         return _list_code(configs)
+    if resolved:
+        return _print_resolved(configs, overrides)
     from harness.experiment.dry_run import dry_run
 
     n_faults = 0
@@ -58,12 +67,26 @@ def check(configs: tuple[str, ...], overrides: tuple[str, ...], no_code: bool) -
 
 def _list_code(configs: Sequence[str]) -> int:
     from harness.config.faults import code_named
-    from harness.config.files import read
+    from harness.config.load import read_config
 
     for config in configs:
-        names = sorted(code_named(read(Path(config)).data))
+        names = sorted(code_named(read_config(config).data))
         for name in names:
             say(f"{plain(config)}: {plain(name)}")
         if not names:
             say(f"{plain(config)}: names no code of its own")
+    return 0
+
+
+def _print_resolved(configs: Sequence[str], overrides: Sequence[str]) -> int:
+    from harness.config.load import load
+    from harness.config.writing import as_yaml
+
+    for number, config in enumerate(configs):
+        _, document = load(config, overrides=overrides)
+        bases = joined([*dict.fromkeys(document.sources.values())])
+        if number:
+            say("---", is_data=True)
+        say(f"# {plain(document.source)}{' with ' if bases else ''}{plain(bases)}", is_data=True)
+        say(as_yaml(document.data).rstrip(), is_data=True)
     return 0

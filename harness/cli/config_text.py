@@ -25,6 +25,7 @@ def config_text(data: Mapping[str, object], beginning: str, note: str = "") -> s
         What a reader should know of the scale of the ratings.
     """
     from harness.config.experiment import Experiment
+    from harness.config.writing import escaped
 
     fields = Experiment.model_fields
     blocks = [beginning]
@@ -33,7 +34,7 @@ def config_text(data: Mapping[str, object], beginning: str, note: str = "") -> s
         if isinstance(value, dict) and "scale" in value:
             text += " The scale is the range of the file; widen it if other ratings are possible."
             text += f" Note: {note}" if note else ""
-        blocks.append(_prose(text) + _yaml(key, value))
+        blocks.append(_prose(text) + _yaml(key, escaped(value)))
     blocks.append("# The keys below are optional: remove the `#` to change a default.\n")
     for key in (key for key in COMMENTED if key not in data):
         default = fields[key].get_default(call_default_factory=True)

@@ -90,8 +90,18 @@ def make_schema() -> JsonSchema:
     for part in filter(None, [properties["split"], properties["candidates"], *validations]):
         named = [sections[_name(option)] for option in part["anyOf"] if "$ref" in option]
         _replace_string(part, {"enum": [kind["properties"]["kind"]["const"] for kind in named]})
+    _let_extend(schema)
     dialect = "https://json-schema.org/draft/2020-12/schema"
     return {"$schema": dialect, "title": "A config of harness"} | schema
+
+
+def _let_extend(schema: JsonSchema) -> None:
+    """Let a config that extends another one leave out what the other says, and add to its lists."""
+    extending = {"required": ["extends"]}
+    schema |= {"if": {"not": extending}, "then": {"required": schema.pop("required")}}
+    lists = [key for key, value in schema["properties"].items() if '"array"' in json.dumps(value)]
+    pattern = rf"^\+({'|'.join(key for key in lists if key != 'extends')})$"
+    schema["patternProperties"] = {pattern: {"description": "Added to the list of the base."}}
 
 
 def _with_kinds(part: Any, families: Mapping[str, type[Kind]]) -> Any:
@@ -171,6 +181,7 @@ def _heading(name: str, sections: JsonSchema) -> str:
 def _section(heading: str, section: JsonSchema, sections: JsonSchema) -> Iterator[str]:
     """Yield the lines about one section: what it is, then a row for each key."""
     section = _properties(section)
+    required = section.get("required", section.get("then", {}).get("required", []))
     yield from (f"## {heading}", "")
     if "description" in section:
         yield from (section["description"], "")
@@ -180,7 +191,7 @@ def _section(heading: str, section: JsonSchema, sections: JsonSchema) -> Iterato
         default, declared = "", value.get("default", {})  # those of a section stand at its own keys
         if isinstance(declared, list) and len(declared) == 1:  # of one or a list
             declared = declared[0].get("kind") if isinstance(declared[0], dict) else declared[0]
-        if key in section.get("required", []):
+        if key in required:
             default = "required"
         elif "const" not in value and declared != [] and not isinstance(declared, dict):
             default = f"`{json.dumps(declared, ensure_ascii=False)}`"

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import io
 import json
 import math
-import os
 import re
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from ruamel.yaml import YAML
 
 from harness import metrics
 from harness.arguments import checked
 from harness.config.experiment import headline_of, settings_of_one
 from harness.config.from_python import name_of_given
+from harness.config.paths import moved
+from harness.config.writing import as_yaml
 from harness.errors import ResultsError, counted, suggestion
-from harness.files import is_url, placed
 from harness.lazy import pd
 from harness.results.display import GROUP, best_rows, plain
 from harness.results.history import name_of
@@ -60,39 +57,14 @@ class Best(NamedTuple):
     def to_yaml(self, folder: str | Path = ".") -> str:
         """Return the config as YAML for a file in a folder, with the evidence as comments."""
         comments = "".join(f"# {plain(sentence)}\n" for sentence in self.evidence)
-        text = io.StringIO()
-        YAML().dump(self.config_in(folder), text)
-        return comments + text.getvalue()
+        return comments + as_yaml(self.config_in(folder))
 
     def config_in(self, folder: str | Path = ".") -> dict[str, Any]:
         """Return the config with paths relative to a folder."""
         config = dict(self.config)
         for section in ("dataset", "split"):
-            config[section] = self._moved(config[section], folder)
+            config[section] = moved(config[section], self.folder, folder, PATHS)
         return config
-
-    def _moved(self, entry: Any, folder: str | Path) -> Any:
-        """Return a part of the config with its paths, at any depth, relative to a folder."""
-        if not isinstance(entry, dict):
-            return entry
-        moved = {key: self._moved(value, folder) for key, value in entry.items()}
-        for key in moved.keys() & PATHS:
-            value = moved[key]
-            moved[key] = (
-                [self._path(path, folder) for path in value]
-                if isinstance(value, list)
-                else self._path(value, folder)
-            )
-        return moved
-
-    def _path(self, path: str, folder: str | Path) -> str:
-        """Return a path relative to a folder; a URL as it is."""
-        if is_url(path):
-            return path
-        place = placed(path, self.folder)
-        with suppress(ValueError):  # on another drive
-            place = Path(os.path.relpath(place, folder))
-        return place.as_posix()
 
 
 @checked(ResultsError)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ruamel.yaml import YAML
 from ruamel.yaml.composer import Composer
@@ -14,6 +15,9 @@ from ruamel.yaml.nodes import Node, ScalarNode, SequenceNode
 
 from harness.errors import ConfigError, Fault, reason_of
 from harness.sections import KeyPath, dotted, located
+
+if TYPE_CHECKING:
+    from harness.config.variables import Variables
 
 MAX_DEPTH = 40
 MAX_VALUES = 5_000
@@ -34,6 +38,10 @@ class Document:
     """Of a run's record, the file that the config came from."""
     overrides: dict[KeyPath, str] = field(default_factory=dict)
     """What was set in the call, by the key that it sets, or the first on the way that it makes."""
+    sources: dict[KeyPath, str] = field(default_factory=dict)
+    """Of keys that come from another file, as a base, the name of that file."""
+    written: dict[KeyPath, str] = field(default_factory=dict)
+    """Of values with variables of the environment, their text as it was written."""
 
     def line(self, path: KeyPath) -> int:
         """Return the line of a key, or of the nearest key around it; 0 when there is none."""
@@ -50,7 +58,14 @@ class Document:
             if override := self.overrides.get(path[:end]):
                 inside = f": {dotted(path)}" if path[end:] else ""
                 return Fault(0, f"--set {override}{inside}", message)
-        return Fault(self.line(path), dotted(path), message)
+        key = f"{dotted(path)} ({self.written[path]})" if path in self.written else dotted(path)
+        return Fault(self.line(path), key, message, self.source_of(path))
+
+    def source_of(self, path: KeyPath) -> str:
+        """Return the file of a key where it is not the document's own, else ""."""
+        ends = range(len(path), -1, -1)
+        place = next((path[:end] for end in ends if path[:end] in self.lines), ())
+        return self.sources.get(place, "")
 
 
 def refusal(source: str, message: str, line: int = 0, path: KeyPath = ()) -> ConfigError:
@@ -60,7 +75,12 @@ def refusal(source: str, message: str, line: int = 0, path: KeyPath = ()) -> Con
 
 def parse(text: str, source: str = "config", folder: Path | None = None) -> Document:
     """Turn YAML text into a `Document`, safely and in bounded time, or raise `ConfigError`."""
-    reader = _Reader(source)
+    variables = None
+    if "${" in text:
+        from harness.config import variables as substitution  # which few configs have
+
+        variables, text = substitution.Variables(), substitution.marked(text)
+    reader = _Reader(source, variables)
     try:
         if (node := reader.loader.compose(text)) is None:
             raise refusal(source, "empty; name a dataset and algorithms")
@@ -70,6 +90,7 @@ def parse(text: str, source: str = "config", folder: Path | None = None) -> Docu
         reason = str(error.problem or error.context or "not YAML").split("\n")[0]
         if reason.startswith("but "):
             reason = f"{error.context}, {reason}"
+        reason = variables.as_written(reason) if variables else reason
         # What is never closed is missed later, at times behind the last line.
         unclosed = re.search("simple key|',' or|end of stream", f"{error.context} {reason}")
         mark = (error.context_mark if unclosed else error.problem_mark) or error.problem_mark
@@ -80,7 +101,11 @@ def parse(text: str, source: str = "config", folder: Path | None = None) -> Docu
         raise refusal(source, f"not valid YAML: {reason_of(error)}; fix it") from None
     if not isinstance(data, dict):
         raise refusal(source, "not a mapping of keys to values; start with `dataset: ...`", 1)
-    return Document(source, data, reader.lines, folder)
+    if variables is None:
+        return Document(source, data, reader.lines, folder)
+    if variables.faults:
+        raise ConfigError(source, variables.faults)
+    return Document(source, data, reader.lines, folder, written=variables.written)
 
 
 class _Reader(Composer):
@@ -90,8 +115,9 @@ class _Reader(Composer):
     all of its anchor.
     """
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, variables: Variables | None) -> None:
         super().__init__(YAML(typ="safe", pure=True))
+        self.variables = variables
         self.warn_double_anchors = False
         self.source = source
         self.lines: dict[KeyPath, int] = {}
@@ -132,6 +158,8 @@ class _Reader(Composer):
             if name.value == "<<":
                 raise self.refusal(name, path, "merge keys are not supported; write the keys")
             key = str(name.value)
+            if self.variables and key != self.variables.as_written(key):
+                raise self.refusal(name, path, "a variable in a key; write the key itself")
             if key in result:
                 raise self.refusal(name, (*path, key), "given twice; remove one")
             self.lines[(*path, key)] = name.start_mark.line + 1
@@ -145,6 +173,10 @@ class _Reader(Composer):
         if kind not in ("str", "int", "float", "bool", "null"):
             message = f"tag {str(node.tag)!r} is not allowed; write a plain value"
             raise self.refusal(node, path, message)
+        if self.variables and self.variables.are_in(node.value):
+            is_text = kind != "str" or node.style is not None
+            line = node.start_mark.line + 1
+            return self.variables.value(node.value, path, line, is_text=is_text)
         try:
             return self.loader.constructor.construct_object(node)
         except (LookupError, ValueError, OverflowError):  # as of `!!bool maybe`

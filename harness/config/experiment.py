@@ -81,6 +81,9 @@ class Experiment(Section):
     """Name of the run and of its folder in `runs/`; the file's name when left out."""
     description: str = ""
     """A sentence for the report: the question of the experiment."""
+    extends: OneOrMore[str] | None = Field(default=None, exclude=True)
+    """Other configs, relative to this one or names of those that come with the package: this one is
+    merged into them by key, lists replace theirs, and `+algorithms` adds to theirs."""
     dataset: OneOrMore[DatasetSection]
     """Where the ratings come from: a name from `harness list datasets`, or a file of your own."""
     filters: list[FilterSection] = Field(default=[])

@@ -159,4 +159,6 @@ def _explained(error: ErrorDetails, document: Document) -> Fault:
         path = document.known((*error["loc"], "kind"))
     renamed = RENAMED.get(str(path[-1])) if error["type"] == "extra_forbidden" else None
     message = f"this key is now called `{renamed}`; rename it" if renamed else ""
+    if error["type"] == "extra_forbidden" and str(path[-1]).startswith("+"):
+        message = "`+` adds to a list of another config; name that config in `extends`"
     return document.fault(path, message or explained(error, Experiment))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from harness import plugins
@@ -43,13 +44,13 @@ def load(
 
                 config = as_sections(config)
             data = {key: plain_data(value) for key, value in config.items()}
-            document = Document("config", data, folder=folder)
+            document = _extended(_with_variables(Document("config", data, folder=folder)))
         elif not isinstance(config, str | os.PathLike):
             raise refusal(
                 "config", f"found {brief(config)}; give a path, a mapping or an Experiment"
             )
         else:
-            document = read(Path(config))
+            document = read_config(config)
             name = re.sub(r"(?a)[^\w.-]", "-", Path(config).stem).lstrip("._-")[:80] or name
         document.data.setdefault("name", name)
         if not isinstance(overrides, list | tuple) or overrides:
@@ -68,6 +69,40 @@ def load(
     except RecursionError:
         source = str(config) if isinstance(config, str | Path) else "config"
         raise refusal(source, "nested too deeply; flatten it") from None
+
+
+def read_config(config: str | Path) -> Document:
+    """Read a config with what it extends; nothing in it is validated, and no code imported."""
+    return _extended(read(Path(config)))
+
+
+def _extended(document: Document) -> Document:
+    if document.recorded or document.data.get("extends") is None:
+        return document
+    from harness.config.bases import extended
+
+    return extended(document)
+
+
+def _with_variables(document: Document) -> Document:
+    """Return a document of Python data with the values of variables."""
+    if not _has_variable(document.data):
+        return document
+    from harness.config.variables import Variables
+
+    variables = Variables()
+    data = variables.in_data(document.data)
+    if variables.faults:
+        raise ConfigError(document.source, variables.faults)
+    return replace(document, data=data, written=variables.written)  # type: ignore[arg-type]
+
+
+def _has_variable(value: object) -> bool:
+    if isinstance(value, dict):
+        return any(map(_has_variable, value.values()))
+    if isinstance(value, list | tuple):
+        return any(map(_has_variable, value))
+    return isinstance(value, str) and "${" in value
 
 
 def _is_of_surprise(value: object) -> bool:

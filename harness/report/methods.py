@@ -6,7 +6,6 @@ of data sets.
 
 from __future__ import annotations
 
-import io
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
@@ -18,6 +17,7 @@ from harness.comparison.best import NOT_PERSONALISED
 from harness.config.algorithms import AlgorithmConfig
 from harness.config.experiment import Experiment, settings_of_one
 from harness.config.settings import Inference
+from harness.config.writing import as_yaml
 from harness.datasets.catalogue import CATALOGUE
 from harness.errors import joined
 from harness.quantities import Range, SearchSpace
@@ -270,8 +270,6 @@ def command(info: RunInfo) -> str:
 
 def to_yaml(info: RunInfo) -> str:
     """Return the config of a run as YAML, without defaults."""
-    from ruamel.yaml import YAML
-
     stated = info.experiment.stated()
     for key in ("dataset", "algorithms"):
         stated[key] = [entry["name"] if [*entry] == ["name"] else entry for entry in stated[key]]
@@ -280,12 +278,7 @@ def to_yaml(info: RunInfo) -> str:
     for key in ("dataset", "split", "candidates", "seed"):
         if isinstance(stated.get(key), list) and len(stated[key]) == 1:
             stated[key] = stated[key][0]
-    text = io.StringIO()
-    yaml = YAML()
-    yaml.default_flow_style = False
-    yaml.width = 100
-    yaml.dump(stated, text)
-    return text.getvalue()
+    return as_yaml(stated)
 
 
 def describe_run(info: RunInfo) -> list[tuple[str, str]]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from harness.config.writing import as_yaml
 
 if TYPE_CHECKING:
     from harness.results.runs import Run
@@ -33,22 +34,6 @@ def files_of(run: Run) -> Iterator[list[Path]]:
         assert source is not None
         for name in COPIED:
             shutil.copyfile(source / name, folder / name)
-        (folder / "config.yaml").write_text(to_yaml(run.info.config), encoding="utf-8")
+        (folder / "config.yaml").write_text(as_yaml(run.info.config), encoding="utf-8")
         write_page([run], folder / "report.html")
         yield [folder / name for name in ("config.yaml", *COPIED, "report.html")]
-
-
-def to_yaml(config: Mapping[str, Any]) -> str:
-    """Return a config as YAML.
-
-    >>> print(to_yaml({"seed": [0], "metrics": ["ndcg@10"]}).rstrip())
-    seed:
-    - 0
-    metrics:
-    - ndcg@10
-    """
-    from ruamel.yaml import YAML
-
-    text = io.StringIO()
-    YAML().dump(dict(config), text)
-    return text.getvalue()
