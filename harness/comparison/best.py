@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,7 +24,7 @@ from harness.results.history import name_of
 from harness.results.record import RunInfo
 from harness.results.runs import Run
 from harness.results.scores import chosen_metric
-from harness.results.statistics import RowResult
+from harness.results.statistics import Answer, PairDifference, RowResult
 from harness.sections import PATHS, folded
 
 NOT_PERSONALISED = frozenset({"random", "popularity", "itemmean", "normalpredictor"})
@@ -207,13 +208,13 @@ def _evidence(info: RunInfo, table: pd.DataFrame, row: RowResult, label: str) ->
     higher = metrics.parse(label).higher_is_better
     sentence = f"{row.algorithm}: {label} {figures[label]:.4f}"
     contrast = f"Rows were not compared by {label}."
-    differs = {
-        pair.second if pair.first == row.algorithm else pair.first: pair.significant
+    pairs = {
+        other: pair
         for comparison in info.statistics
         if (comparison.table, comparison.metric) == (row.table, label)
-        for pair in comparison.pairs
-        if row.algorithm in (pair.first, pair.second)
+        for other, pair in comparison.pairs_of(row.algorithm).items()
     }
+    differs = {other: pair.significant for other, pair in pairs.items()}
     if differs:
         low, high = figures[f"{label}_low"], figures[f"{label}_high"]
         level = info.experiment.statistics
@@ -234,9 +235,36 @@ def _evidence(info: RunInfo, table: pd.DataFrame, row: RowResult, label: str) ->
         every = "every other row" + " that was compared" * bool(uncompared)
         contrast = " ".join(said) or f"Significantly better than {every}."
         contrast += f" Not compared: {', '.join(uncompared)}." * bool(uncompared)
+        contrast += _answers(pairs, label, info)
     seconds = figures["fit_seconds"] + figures["score_seconds"]
     where = f"From the run {info.name}: {', '.join(row.names)}."
     return [where, f"{sentence}; {seconds:.2f} s to fit and score a fold.", contrast]
+
+
+def _answers(pairs: Mapping[str, PairDifference], label: str, info: RunInfo) -> str:
+    """Return the rows by their answer within the margin, or what could have been found."""
+    names: dict[Answer, list[str]] = {}
+    for other, pair in pairs.items():
+        names.setdefault(pair.answer, []).append(other)
+    margin = info.experiment.statistics.margin if info.experiment.statistics else None
+    said = ""
+    if margin is not None:
+        about = (
+            ("equivalent", f" Within {margin:g} of {label} equivalent to: "),
+            ("undecided", " Undecided against: "),
+            ("different", " Different from: "),
+        )
+        said = "".join(
+            f"{began}{', '.join(names[answer])}." for answer, began in about if answer in names
+        )
+    undecided = [pairs[other].detectable for other in names.get("undecided", [])]
+    sizes = [size for size in undecided if size is not None]
+    if sizes:
+        said += (
+            f" The smallest difference that the run could have found is {max(sizes):.2g} "
+            "(power 80%)."
+        )
+    return said
 
 
 def _selected(run: Run, row: RowResult, *, seeded: bool) -> tuple[dict[str, Any], list[str]]:

@@ -34,6 +34,8 @@ MARGIN = 5.0  # points between text and the edge of a figure
 MOST_LINES = 4  # lines of a title or subtitle; longer text is cut with an ellipsis
 LONGEST_NAME = 120  # characters of a file's name before its ending
 
+OUTSIDE = " Arrow: a baseline outside the scale, with its value."
+
 Spans = Mapping[str, tuple[float, float]]
 """By algorithm, both ends of what is drawn of it."""
 

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 from harness import metrics
 from harness.errors import joined
 from harness.lazy import pd
-from harness.report.drawing import SUBTITLE, Plot, label_rows, scale_without, value_spans
+from harness.report.difference_plot import DifferencePlot
+from harness.report.drawing import OUTSIDE, SUBTITLE, Plot, label_rows, scale_without, value_spans
 from harness.report.parameter_plot import ParameterPlot
 from harness.report.styles import COLOURS, FAINT, INK, MUTED
 from harness.report.summary import Summary, seconds_text, shortened
@@ -32,7 +33,6 @@ MOST_BANDS = 6
 """Lines up to which quality over k has bands; more of them would cover each other."""
 GROUP_MARKS = "os^DvP"
 """Of groups, up to as many; of more, the two ends have names."""
-OUTSIDE = " Arrow: a baseline outside the scale, with its value."
 
 
 class _Tradeoff(Plot):
@@ -203,49 +203,6 @@ class _Distribution(Plot):
         return {"best": row["algorithm"], "n_users": row["n_users"], **quartiles}
 
 
-class _Differences(Plot):
-    """Every algorithm less the baseline; filled where significant after correction."""
-
-    name = "differences"
-    title = "Differences to the baseline"
-    caption = (
-        "Paired by user. Line: interval of the difference. Filled: significant after correction."
-        + OUTSIDE
-    )
-    quantity = "difference in {label}"
-
-    def _select(self) -> pd.DataFrame:
-        """Return each other algorithm's difference, interval, adjusted p-value and significance."""
-        pairs = self.table.differences(self.label, self.summary.baseline, corrected_alone=True)
-        if len(self.table.ranked(self.label)) == 1:
-            raise self._nothing(f"{self.label} of one algorithm only; add another to the config")
-        if not pairs:
-            raise self._nothing(
-                f"{self.label} was not compared user by user; choose another metric"
-            )
-        pairs.sort(key=lambda pair: pair.difference, reverse=self.higher)
-        columns = ["difference", "low", "high", "p_adjusted", "p_is_bound", "significant"]
-        rows = ((pair.first, *(pair[column] for column in columns)) for pair in pairs)
-        return self._frame(rows, *columns).astype({"low": float, "high": float})
-
-    def _draw(self, axes: Axes) -> None:
-        data, y, colours = self.data, self.data.index.to_numpy(), self._colours()
-        axes.axvline(0, color=FAINT, lw=0.8, zorder=1)
-        axes.hlines(y, data["low"], data["high"], colours, lw=1.6, zorder=2)
-        columns = data["difference"], y, data["significant"], colours
-        for difference, at, significant, colour in zip(*columns, strict=True):
-            face = colour if significant else "white"
-            axes.plot(difference, at, "o", ms=4.8, color=colour, mfc=face, zorder=3)
-        label_rows(axes, data["algorithm"])
-        self._limit_rows(axes, value_spans(data, "difference"), data["difference"], [0.0])
-        axes.set_xlabel(f"difference to {shortened(self.summary.baseline)}")
-
-    def _facts(self) -> dict[str, object]:
-        sure = self.data[self.data["significant"]]
-        n_better = int(((sure["difference"] > 0) == self.higher).sum())
-        return {"n_sure": len(sure), "n_better": n_better}
-
-
 class _Spread(Plot):
     """The value of every fold and seed."""
 
@@ -375,9 +332,9 @@ class _Groups(Plot):
         return {"best": name, "least": ends[0], "greatest": ends[1]}
 
 
-_KINDS = (_Tradeoff, _NdcgOverK, ParameterPlot, _Distribution, _Differences, _Groups, _Spread)
+_KINDS = (_Tradeoff, _NdcgOverK, ParameterPlot, _Distribution, DifferencePlot, _Groups, _Spread)
 KINDS: dict[str, type[Plot]] = {kind.name: kind for kind in _KINDS}
 """Every kind of plot by the name that ``harness plot --kind`` takes."""
 tradeoff, ndcg_over_k, distribution = _Tradeoff.show, _NdcgOverK.show, _Distribution.show
-differences, groups, spread = _Differences.show, _Groups.show, _Spread.show
+differences, groups, spread = DifferencePlot.show, _Groups.show, _Spread.show
 parameter = ParameterPlot.show

@@ -15,6 +15,7 @@ from harness.report.summary import ResultTable, Summary, p_text, sentences, summ
 from harness.results.cells import measured
 from harness.results.columns import IN_PAPERS
 from harness.results.display import (
+    AGAINST_BEST,
     TextTable,
     escape_latex,
     identifier,
@@ -48,7 +49,10 @@ def latex(run: Run | Summary, *, place: int | None = None) -> str:
             for comparison in summary.info.metrics
             if table.rows[comparison].notna().any()
         ]
-        columns |= {escape_latex(label): _latex_numbers(table, label) for label in shown}
+        for label in shown:
+            columns[escape_latex(label)] = _latex_numbers(table, label)
+            if label == summary.primary and f"{label}_answer" in table.rows:
+                columns[AGAINST_BEST] = [row[f"{label}_answer"] for row in table.records.values()]
         for name, column in IN_PAPERS.items():
             texts_of_column = [rounded(value, column.places) for value in table.rows[name]]
             columns[column.title] = [text or "--" for text in texts_of_column]
@@ -142,7 +146,7 @@ def _evidence(summary: Summary, table: ResultTable, label: str) -> TextTable:
             row["p"] = p.removeprefix("p ").removeprefix("= ")
             row["detectable"] = rounded(pair.detectable, places)
             if compared.margin is not None:
-                row[f"within ±{compared.margin:g}"] = "yes" if pair.equivalent else "no"
+                row[f"within ±{compared.margin:g}"] = pair.answer
         row |= {f"sd {x}": rounded(components.get(x, math.nan) ** 0.5, places) for x in levels}
         rows.append(row)
     columns = ["algorithm", label, "of room", "difference", "low", "high", "d_z", "p", "detectable"]

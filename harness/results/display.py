@@ -21,6 +21,9 @@ from harness.results.record import RunInfo
 from harness.results.scores import deviation, mean_or_none
 from harness.results.statistics import AlgorithmMean, Bound, RowResult
 
+AGAINST_BEST = "against best"
+"""The column of answers by the headline metric, where a config has a margin."""
+
 GROUP = ("dataset", "split", "candidates")  # what a table is called
 ROW = (*GROUP, "algorithm", "table", "row")  # display names and identities of a row
 BOUNDS: dict[Bound, str] = {"best": "best possible order", "random": "random order, expected"}
@@ -216,6 +219,14 @@ def result_rows(info: RunInfo) -> list[dict[str, Any]]:
         (each.metric, mean.row): mean for each in info.statistics for mean in each.algorithms
     }
     letters = {metric for metric, _ in compared}
+    answers = {
+        (each.metric, each.table): each.answers(
+            higher_is_better=metrics.parse(each.metric).higher_is_better
+        )
+        for each in info.statistics
+        if each.margin is not None
+    }
+    with_margin = {metric for metric, _ in answers}
     rows, cells_of = [], info.cells_of_rows
     for entry in info.rows:
         cells = cells_of[entry.row]
@@ -231,6 +242,9 @@ def result_rows(info: RunInfo) -> list[dict[str, Any]]:
                 row[f"{label}_low"] = _or_nan(found.low if found else None)
                 row[f"{label}_high"] = _or_nan(found.high if found else None)
                 row[f"{label}_letters"] = found.letters if found else ""
+            if label in with_margin:
+                of_table = answers.get((label, entry.table), {})
+                row[f"{label}_answer"] = of_table.get(entry.algorithm, "")
         if searched:
             params = (cell.params for cell in good if cell.n_trials is not None)
             own = ({key: each for key, each in p.items() if key != "random_state"} for p in params)
@@ -335,6 +349,8 @@ def display_table(info: RunInfo, *, sums_seconds: bool = False) -> TextTable:
             numbers = numbers.str.rjust(numbers.str.len().max()) + " "
             numbers += marks.str.ljust(marks.str.len().max())
         shown[label] = numbers
+        if label == info.primary and f"{label}_answer" in frame:
+            shown[AGAINST_BEST] = frame[f"{label}_answer"].fillna("")
     if sums_seconds:
         frame = frame.assign(seconds=frame[list(TIMES)].sum(axis=1, min_count=1))
     for column in columns_of(frame, sums_seconds=sums_seconds):

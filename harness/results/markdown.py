@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from harness.results.display import (
+    AGAINST_BEST,
     GROUP,
     TextTable,
     display_table,
@@ -40,4 +41,4 @@ def _markdown_tables(table: TextTable) -> Iterator[str]:
     for number, part in enumerate(tables):
         if len(tables) > 1:
             yield from (*[""] * (number > 0), f"## {escape_markdown(part.title)}", "")
-        yield from markdown_table(part.frame, {"algorithm", "error", *GROUP})
+        yield from markdown_table(part.frame, {"algorithm", "error", AGAINST_BEST, *GROUP})

@@ -98,12 +98,12 @@ class Run(SessionViews):
         ``<label>_sd``, the standard deviation of the folds' and seeds' means where there are
         several, and, where users were compared, ``<label>_low`` and ``<label>_high``, the interval
         over users, and ``<label>_letters``, one in common where two algorithms do not differ
-        significantly; where parameters were searched, ``tuned``, the settings found, ``n_trials``
-        and ``search_seconds``, summed over cells; ``fit_seconds``, ``score_seconds``,
-        ``metric_seconds``: mean seconds a cell; ``peak_mb``, the largest; ``n_users``, those who
-        are evaluated in some cell; ``n_cells``, those that finished, and ``n_failed``; ``error``,
-        empty when every cell finished; ``table`` and ``row``, the identities that ``run.users``,
-        ``run.bounds`` and other runs use.
+        significantly, and, with a margin, ``<label>_answer`` against the best row; where parameters
+        were searched, ``tuned``, the settings found, ``n_trials`` and ``search_seconds``, summed
+        over cells; ``fit_seconds``, ``score_seconds``, ``metric_seconds``: mean seconds a cell;
+        ``peak_mb``, the largest; ``n_users``, those who are evaluated in some cell; ``n_cells``,
+        those that finished, and ``n_failed``; ``error``, empty when every cell finished; ``table``
+        and ``row``, the identities that ``run.users``, ``run.bounds`` and other runs use.
         """
         return pd.DataFrame(display.result_rows(self.info))
 
@@ -143,12 +143,14 @@ class Run(SessionViews):
 
         Columns are ``metric``; ``dataset``, ``split``, ``candidates``; ``claim``, whether the test
         is about algorithms or these fitted models; and what `statistics.Comparison` has of pairs;
-        ``equivalent`` is None without a margin.
+        ``equivalent`` is None without a margin; ``answer`` is different, equivalent (by less than
+        the margin) or undecided.
         """
         return pd.DataFrame(
             {"metric": comparison.metric}
             | {key: comparison[key] for key in (*GROUP, "claim")}
             | dict(pair)
+            | {"answer": pair.answer}
             for comparison in self.info.statistics
             for pair in comparison.pairs
         )

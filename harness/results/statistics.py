@@ -14,6 +14,10 @@ FEWEST_USERS = 30
 """A group of fewer users gets no letters, and is left out of the gap between groups."""
 Scores = dict[str, Number | None]
 Bound = Literal["best", "random"]
+Answer = Literal["different", "equivalent", "undecided"]
+"""What a comparison says of two algorithms, the only place where the three words are declared."""
+BEST = "best"
+"""What a row is that the others are compared with: it has the best value."""
 
 
 class RowResult(RowName):
@@ -69,6 +73,17 @@ class PairDifference(Record):
     equivalent: bool | None = None
     """Whether the difference is significantly within the margin; None without one."""
 
+    @property
+    def answer(self) -> Answer:
+        """What the tests say of the two.
+
+        ``equivalent``: they differ by less than the margin, significantly or not; ``different``:
+        significantly, and perhaps by more than the margin; ``undecided``: neither was found.
+        """
+        if self.equivalent:
+            return "equivalent"
+        return "different" if self.significant else "undecided"
+
 
 class MetricComparison(TableName):
     """The algorithms of a table, compared by one metric."""
@@ -83,6 +98,23 @@ class MetricComparison(TableName):
     algorithms: Some[AlgorithmMean]
     pairs: Rows[PairDifference]
     baseline: list[PairDifference] | None
+
+    def pairs_of(self, algorithm: str) -> dict[str, PairDifference]:
+        """Return the pairs of an algorithm, by the other one."""
+        return {
+            pair.second if pair.first == algorithm else pair.first: pair
+            for pair in self.pairs
+            if algorithm in (pair.first, pair.second)
+        }
+
+    def answers(self, *, higher_is_better: bool) -> dict[str, str]:
+        """Return the answer for each algorithm against that of the best mean, itself `BEST`."""
+        means = {mean.algorithm: mean.mean for mean in self.algorithms if mean.mean is not None}
+        if not means:
+            return {}
+        leader = (max if higher_is_better else min)(means, key=means.__getitem__)
+        pairs = self.pairs_of(leader)
+        return {leader: BEST} | {other: pair.answer for other, pair in pairs.items()}
 
 
 class ConventionRow(Record):

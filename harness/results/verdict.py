@@ -14,7 +14,7 @@ from harness.results.display import DEFAULT_DECIMALS, column_decimals, rounded
 from harness.results.display import plain as printable
 from harness.results.record import RunInfo
 from harness.results.scores import is_mean_of_users
-from harness.results.statistics import MetricComparison, RowResult
+from harness.results.statistics import Answer, MetricComparison, PairDifference, RowResult
 from harness.sections import folded
 
 SIMPLE = frozenset({"random", "popularity", "itemmean"})
@@ -52,14 +52,16 @@ class Verdict:
     metric : str
         The headline metric.
     sentences : tuple of str
-        One or two, of at most 200 characters each.
+        One to three, of at most 200 characters each.
     values : mapping of str to JSON values
         ``leaders``, the rows with the best value, and ``value``; ``equal``, rows that are not
         significantly different from the first leader, ``worse``, those that are, and ``left_out``,
-        rows that were not compared; ``failed``, rows with a failed cell; ``baseline``, the best
-        of Random, Popularity and ItemMean, ``gap``, how much better the leader is, in units of the
-        metric and 0 or more, and ``gap_is_significant``; ``claim``, algorithms or models. None or
-        empty where the table has none.
+        rows that were not compared; ``margin`` of equivalence and ``answers``, by row, against the
+        first leader: different, equivalent or undecided; ``detectable``, the smallest difference
+        that the run finds from each undecided row with a power of 80%; ``failed``, rows with a
+        failed cell; ``baseline``, the best of Random, Popularity and ItemMean, ``gap``, how much
+        better the leader is, in units of the metric and 0 or more, and ``gap_is_significant``;
+        ``claim``, algorithms or models. None or empty where the table has none.
 
     Examples
     --------
@@ -175,14 +177,30 @@ class _Standing:
         )
 
     @cached_property
+    def pairs(self) -> dict[str, PairDifference]:
+        """The comparison of the first leader with each row, by that row."""
+        return self.comparison.pairs_of(self.leaders[0]) if self.comparison else {}
+
+    @cached_property
     def significance(self) -> dict[str, bool]:
         """Whether the first leader is significantly different from each row compared with it."""
-        leader = self.leaders[0]
-        return {
-            pair.second if pair.first == leader else pair.first: pair.significant
-            for pair in (self.comparison.pairs if self.comparison else ())
-            if leader in (pair.first, pair.second)
-        }
+        return {name: pair.significant for name, pair in self.pairs.items()}
+
+    @cached_property
+    def margin(self) -> float | None:
+        """Below it a difference does not matter; None where the config has none."""
+        return self.comparison.margin if self.comparison else None
+
+    def answered(self, answer: Answer) -> list[str]:
+        """Return the rows with an answer, best first."""
+        rivals = (name for name in self.scores if name in self.pairs and name not in self.leaders)
+        return [name for name in rivals if self.pairs[name].answer == answer]
+
+    @cached_property
+    def detectable(self) -> float | None:
+        """The smallest difference that the run finds from each undecided row; None for no such."""
+        undecided = (self.pairs[name].detectable for name in self.answered("undecided"))
+        return max((size for size in undecided if size is not None), default=None)
 
     @cached_property
     def simple(self) -> list[str]:
@@ -225,6 +243,9 @@ class _Standing:
             "value": self.best_score,
             "equal": [name for name in rivals if self.significance.get(name) is False],
             "worse": [name for name in rivals if self.significance.get(name)],
+            "margin": self.margin,
+            "answers": {name: self.pairs[name].answer for name in rivals if name in self.pairs},
+            "detectable": self.detectable,
             "left_out": [name for name in rivals if name not in self.significance],
             "failed": self.failed,
             "baseline": baseline,
@@ -237,6 +258,8 @@ class _Standing:
         def text(most: int) -> str:
             verb = "leads" if len(self.leaders) == 1 else "lead"
             began = f"{_names(self.leaders, most)} {verb} by {self.label} ({self._shown()})"
+            if self.margin is not None:
+                return f"{began}: {self._answers(most)}{self._above_baseline(values)}."
             if values["equal"]:
                 said = f"not significantly different from {_names(values['equal'], most)}"
             else:
@@ -244,9 +267,32 @@ class _Standing:
             return f"{began}, {said}{self._above_baseline(values)}."
 
         yield _fitting(text)
+        if self.detectable is not None:
+            digits = column_decimals(self.info).get((self.table, self.label), DEFAULT_DECIMALS) + 1
+            size = f"{self.detectable:.{digits}f}"
+            if not float(size):
+                size = f"{self.detectable:.1g}"
+            name = shortened(self.leaders[0])
+            began = f"The smallest difference from {name} that this run could have found"
+            yield f"{began} is {size} (power 80%)."
         about = self.comparison.about if self.comparison else ""
         about = about or CLAIMS[values["claim"]]
         yield _fitting(lambda most: f"{about}{self._left_out(values, most)}.")
+
+    def _answers(self, most: int) -> str:
+        """Return the rows by their answer against the leader."""
+        margin = f"within {self.margin:g}"
+        words: dict[Answer, str] = {
+            "equivalent": f"{margin} equivalent to",
+            "undecided": "undecided against",
+            "different": "different from",
+        }
+        rows = {answer: self.answered(answer) for answer in words}
+        return "; ".join(
+            f"{said} {_names(rows[answer], most if answer != 'different' else min(most, 1))}"
+            for answer, said in words.items()
+            if rows[answer]
+        )
 
     def _not_compared(self, values: Mapping[str, Any]) -> Iterator[str]:
         if not is_mean_of_users(metrics.parse(self.label)):

@@ -118,8 +118,8 @@ def test_columns_that_are_named_are_shown_in_their_order(runs, shown):
     ]
     assert heads(shown(run, 80, "metrics")) == [["algorithm", *run.info.metrics]]
     assert len(heads(shown(run, 80, "all"))) == 2
-    for row in shown(run, 200, "mae")[4:]:
-        if row.startswith("BaselineOnly"):
+    for row in shown(run, 200, "mae"):
+        if row.startswith("BaselineOnly") and len(row.split()) == 2:  # no line of the verdict
             assert float(row.split()[1]) == pytest.approx(run.table["mae"].iloc[0], abs=1e-4)
     assert heads(shown(runs["data"], 80, "rmse")) == [["algorithm", "rmse"]] * 2
 

@@ -122,7 +122,7 @@ def test_two_seeds_make_a_claim_about_algorithms(tmp_path):
     assert read.pairs["claim"].unique().tolist() == ["algorithms"]
     (side,) = report.evidence(read)
     assert side.columns[-4:] == ["sd users", "sd split", "sd model", "sd rest"]
-    assert {row[9] for row in side.rows} == {"yes", ""}
+    assert {row[9] for row in side.rows} == {"equivalent", ""}
     assert r"within $\pm$0.5" in side.latex
     inference = dict(methods(read.info).paragraphs)["Inference"]
     assert "users and seeds as random effects (Satterthwaite 1946)" in inference

@@ -78,7 +78,7 @@ def test_the_verdict_names_the_best_row_its_equals_and_the_best_baseline(usual):
     assert values["baseline"] == baseline
     if baseline != table.idxmax():
         assert math.isclose(values["gap"], table.max() - table[baseline])
-    assert "The tests compare these fitted models" in verdict.sentences[1]
+    assert "The tests compare these fitted models" in verdict.sentences[-1]
 
 
 def test_where_lower_is_better_the_least_value_leads():
