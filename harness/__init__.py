@@ -38,6 +38,7 @@ __all__ = [
     "patch_report",
     "patch_surprise",
     "patched_surprise",
+    "power",
     "read_run",
     "recommend",
     "recommend_in_blocks",
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     from harness.datasets import Ratings, load
     from harness.experiment.describe import describe
     from harness.experiment.final_fit import fit_row
+    from harness.experiment.power_analysis import power
     from harness.experiment.run import run
     from harness.experiment.verify import verify
     from harness.extras.accelerate import (
@@ -93,6 +95,7 @@ _HOMES = {
     "harness.datasets": ("Ratings", "load"),
     "harness.experiment.describe": ("describe",),
     "harness.experiment.final_fit": ("fit_row",),
+    "harness.experiment.power_analysis": ("power",),
     "harness.experiment.run": ("run",),
     "harness.experiment.verify": ("verify",),
     "harness.metrics.functions": ("metric",),

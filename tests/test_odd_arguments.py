@@ -184,6 +184,7 @@ CALLS = {
     },
     "harness.fit_row": lambda m: {"source": CONFIG, "algorithm": "ItemMean", "ratings": FRAME},
     "harness.fold_in": lambda m: {"model": m["model"], "ratings": {"i1": 3.0}},
+    "harness.power": lambda m: {"run": m["run"], "metric": "ndcg@3", "difference": 0.1},
     "harness.gate": lambda m: {
         "new": m["run"], "old": m["run"], "metric": "ndcg@3", "row": "UserMean",
         "old_row": "ItemMean",

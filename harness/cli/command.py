@@ -11,7 +11,15 @@ GROUPS = {
     "Start here": ("run", "new", "describe", "check", "list"),
     "Look at results": ("table", "notes", "report", "plot", "compare", "methods"),
     "Use a model": ("best", "recommend", "similar", "save"),
-    "Check others' numbers": ("evaluate", "gate", "verify", "audit", "conventions", "reproduce"),
+    "Check others' numbers": (
+        "evaluate",
+        "gate",
+        "power",
+        "verify",
+        "audit",
+        "conventions",
+        "reproduce",
+    ),
     "Tools": ("split", "schema", "cache", "completion"),
 }
 """The commands of this package as the help groups them, those of a first hour first."""

@@ -1,0 +1,84 @@
+"""``harness power``: which differences a run can find, and what it needs for one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+import harness
+from harness.cli import options, words
+from harness.cli.command import command
+from harness.cli.screen import plain, say, show_table
+from harness.errors import HarnessError
+
+
+@command("power quickstart --difference 0.005", "power my.yaml --pilot 500 --difference 0.005")
+@click.argument("run", metavar="RUN|CONFIG", shell_complete=words.runs)
+@click.option(
+    "--difference",
+    type=float,
+    help="A difference that matters, in the unit of the metric: how many users and seeds find it.",
+)
+@click.option(
+    "--power",
+    type=float,
+    default=0.8,
+    show_default=True,
+    help="The chance to find a difference that is there.",
+)
+@click.option(
+    "--metric",
+    metavar="LABEL",
+    shell_complete=words.of_kind("metrics"),
+    help="A mean over users; by default the headline metric.",
+)
+@click.option(
+    "--pilot",
+    type=int,
+    metavar="USERS",
+    help="Fit CONFIG on this many users, and say what the whole would find.",
+)
+@options.overrides
+@options.workers
+@options.as_json
+@options.results
+def power(
+    run: str,
+    results: Path,
+    pilot: int | None,
+    overrides: tuple[str, ...],
+    workers: int | None,
+    as_json: bool,
+    **settings: Any,
+) -> int:
+    """Say which differences a run can find, and how many users and seeds it needs.
+
+    For each pair of rows the smallest true difference that the tests of the run find with the
+    power; with --difference also the power for it, and the users or the seeds that would be enough,
+    from the run's own variances.
+    """
+    from harness.comparison.power_analysis import columns
+
+    if pilot is None:
+        if overrides or workers is not None:
+            raise HarnessError("--set, --workers: need --pilot; add it, or leave them out")
+        (opened,) = options.opened((run,), results)
+        analysis = harness.power(opened, **settings)
+    else:
+        settings |= {"pilot": pilot, "overrides": overrides, "workers": workers}
+        analysis = harness.power(run, **settings)
+    if as_json:
+        say(json.dumps(analysis.to_dict(), indent=2), is_data=True)
+        return 0
+    for sentence in analysis.sentences():
+        say(plain(sentence))
+    titles, rows = columns(analysis)
+    say()
+    show_table(titles, rows, [title for title in titles if title in ("first", "second")])
+    say()
+    for note in analysis.notes:
+        say(f"note: {plain(note)}")
+    return 0

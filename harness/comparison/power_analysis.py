@@ -1,0 +1,251 @@
+"""What a run can find: the smallest difference of each pair, and the users or seeds it needs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness import metrics
+from harness.comparison.inference import Design, UserScores
+from harness.config.settings import Claim, Inference
+from harness.errors import ComparisonError, counted
+from harness.lazy import pd
+from harness.results.display import GROUP
+from harness.results.runs import Run
+from harness.results.scores import chosen_metric, is_mean_of_users
+from harness.results.statistics import MetricComparison
+from harness.statistics import SEED_TESTS, sample_size
+from harness.statistics.standard_error import POWER
+
+NO_NUMBER = "no number"
+"""What stands where no number of users, or of seeds, is enough."""
+
+
+@dataclass(frozen=True, eq=False)
+class PowerAnalysis:
+    """What tests of a run can find.
+
+    Parameters
+    ----------
+    pairs : DataFrame
+        A row for each pair of algorithms: ``dataset``, ``split``, ``candidates``; ``first`` and
+        ``second``; the mean ``difference`` of the run; ``detectable``, the smallest true difference
+        that is found with the power; ``n_users`` and ``n_seeds`` of the design (0 seeds where the
+        claim is about fitted models); ``power``, with which `difference` is found, and
+        ``users_needed`` and ``seeds_needed`` for it, each with the other number as it is: NaN where
+        no number is enough, or where seeds have no part. These three only with a difference.
+    metric : str
+        Label of the metric.
+    claim : {"models", "algorithms"}
+        What the tests are about.
+    difference : float or None
+        The difference that is asked for, in the unit of the metric.
+    power : float
+        The power that is asked for, in (0, 1).
+    level : float
+        Of one test: that of the run, divided by the number of pairs where they are corrected.
+    pilot : int or None
+        Users of the sample that was fitted, where the numbers are about a larger run.
+    notes : list of str
+        What changes how the numbers are read.
+    """
+
+    pairs: pd.DataFrame
+    metric: str
+    claim: Claim
+    difference: float | None
+    power: float
+    level: float
+    pilot: int | None = None
+    notes: list[str] = field(default_factory=list)
+
+    def sentences(self) -> list[str]:
+        """Return the answer as text, what is asked for first."""
+        pairs = self.pairs
+        low, high = pairs["detectable"].min(), pairs["detectable"].max()
+        sizes = f"{low:.4g}" if f"{low:.4g}" == f"{high:.4g}" else f"{low:.4g} to {high:.4g}"
+        design = counted(int(pairs["n_users"].max()), "user")
+        if self.claim == "algorithms":
+            design += f" and {counted(int(pairs['n_seeds'].max()), 'seed')}"
+        power = f"{100 * self.power:.4g}%"
+        whole = "this run" if self.pilot is None else "the whole run"
+        by_pair = ", depending on the pair" if " to " in sizes else ""
+        said = [
+            f"The smallest difference in {self.metric} that {whole} ({design}) finds with a power "
+            f"of {power} is {sizes}{by_pair}."
+        ]
+        if self.difference is not None:
+            enough = int((pairs["detectable"] <= self.difference).sum())
+            said.insert(
+                0,
+                f"A difference of {self.difference:g} in {self.metric} is found with a power of "
+                f"{power} for {enough} of {counted(len(pairs), 'pair')}"
+                f"{self._for_all() if enough < len(pairs) else ''}.",
+            )
+        return said
+
+    def _for_all(self) -> str:
+        """Return what all pairs need."""
+        needs = []
+        for noun in ("user", "seed") if self.claim == "algorithms" else ("user",):
+            numbers = self.pairs[f"{noun}s_needed"]
+            needs.append(
+                f"{NO_NUMBER} of {noun}s is enough"
+                if numbers.isna().any()
+                else f"{counted(int(numbers.max()), noun)} are enough"
+            )
+        return f"; for all of them {', or '.join(needs)}"
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the answer as plain data that JSON holds; None where no number is enough."""
+        rows = [
+            {
+                key: None if isinstance(value, float) and math.isnan(value) else value
+                for key, value in row.items()
+            }
+            for row in self.pairs.to_dict("records")
+        ]
+        keys = ("metric", "claim", "difference", "power", "level", "pilot", "notes")
+        return {key: getattr(self, key) for key in keys} | {"pairs": rows}
+
+
+def analyse(
+    run: Run,
+    *,
+    difference: float | None = None,
+    power: float = POWER,
+    metric: str | None = None,
+    scale: float = 1.0,
+    pilot: int | None = None,
+) -> PowerAnalysis:
+    """Return what the tests of a run can find, or those of a run with `scale` times its users."""
+    if difference is not None and not 0 < difference < math.inf:
+        raise ComparisonError(f"power: difference {difference}; use one above 0, as 0.005")
+    label = chosen_metric(metric, run.info.metrics, f"{run.name}: no metric", run.info.headline)
+    if not is_mean_of_users(metrics.parse(label)):
+        raise ComparisonError(
+            f"{run.name}: {label} is no mean over users, which the tests need; choose another "
+            "metric"
+        )
+    settings = run.info.experiment.statistics or Inference()
+    compared = [entry for entry in run.info.statistics if entry.metric == label]
+    if not compared:
+        raise ComparisonError(
+            f"{run.name}: no rows are compared by {label}; run two algorithms or more, with "
+            "`statistics`"
+        )
+    test = settings.test
+    if test == "nadeau-bengio":
+        raise ComparisonError(
+            f"{run.name}: `test: nadeau-bengio` is over folds, not over users; use `test: two-way` "
+            "and several seeds, or a test over users"
+        )
+    n_counted = max(len(entry.pairs) for entry in compared)
+    level = (1 - settings.confidence) / (1 if settings.correction == "none" else n_counted)
+    if not level < power < 1:
+        raise ComparisonError(f"power: {power}; use a chance above the level, as 0.8")
+    rows = [
+        row
+        for comparison in compared
+        for row in _pairs(run, comparison, settings, difference, power, scale)
+    ]
+    claim = compared[0].claim
+    notes = []
+    if test == "wilcoxon":
+        notes.append("the power is that of the t-test; Wilcoxon's can have more or less")
+    if claim == "models":
+        notes.append(
+            "the tests are about these fitted models, so seeds have no part; a run of five seeds "
+            "is about the algorithms, and says how many seeds are needed"
+        )
+    if pilot is not None:
+        notes.append(
+            f"the variances are those of models of {counted(pilot, 'user')}; models of more users "
+            "can differ less or more"
+        )
+    return PowerAnalysis(pd.DataFrame(rows), label, claim, difference, power, level, pilot, notes)
+
+
+def _pairs(
+    run: Run,
+    comparison: MetricComparison,
+    settings: Inference,
+    difference: float | None,
+    power: float,
+    scale: float,
+) -> Iterator[dict[str, object]]:
+    """Yield what is known of each pair of a table."""
+    label, over_seeds = comparison.metric, comparison.claim == "algorithms"
+    rows = {mean.algorithm: mean.row for mean in comparison.algorithms}
+    users = run.users
+    scores = UserScores(users[users["table"] == comparison.table])
+    identities = list(rows.values())
+    means = scores.means(label, identities)
+    by_seed = None
+    if over_seeds:
+        cells = [cell for cell in run.info.cells if cell.row in identities]
+        design = Design.of(cells, run.info.experiment.draws)
+        is_scored: NDArray[np.bool_] = np.any(~np.isnan(means), axis=0)
+        by_seed = design.by_part(scores, label, identities, is_scored, SEED_TESTS[0])
+    place = {name: number for number, name in enumerate(rows)}
+    n_pairs = 1 if settings.correction == "none" else len(comparison.pairs)
+    level = (1 - settings.confidence) / n_pairs
+    for pair in comparison.pairs:
+        one, other = place[pair.first], place[pair.second]
+        if by_seed is None:
+            differences, n_seeds = means[one] - means[other], None
+        else:
+            differences, n_seeds = (by_seed[..., one] - by_seed[..., other]).T, len(by_seed)
+            complete = int((~np.isnan(differences)).all(axis=1).sum())
+            if complete < max(2, pair.n_users / 2):
+                raise ComparisonError(
+                    f"{comparison.place(run.info.tables) or run.name}: {complete} of "
+                    f"{counted(pair.n_users, 'user')} have a score under every seed, too few for "
+                    "variances; use a split that tests the same users under each seed"
+                )
+        variances = sample_size.spread(differences)
+        n_users = max(2, round(scale * pair.n_users))
+        row: dict[str, object] = {key: comparison[key] for key in GROUP}
+        row |= {"first": pair.first, "second": pair.second, "difference": pair.difference}
+        row["detectable"] = sample_size.detectable(variances, n_users, n_seeds, level, power)
+        row |= {"n_users": n_users, "n_seeds": n_seeds or 0}
+        if difference is not None:
+            row["power"] = sample_size.reached(difference, variances, n_users, n_seeds, level)
+            row["users_needed"] = _number(
+                sample_size.users_needed(difference, variances, n_seeds, level, power)
+            )
+            row["seeds_needed"] = math.nan
+            if n_seeds is not None:
+                row["seeds_needed"] = _number(
+                    sample_size.seeds_needed(difference, variances, n_users, level, power)
+                )
+        yield row
+
+
+def _number(value: int | None) -> float:
+    return math.nan if value is None else float(value)
+
+
+def columns(analysis: PowerAnalysis) -> tuple[Sequence[str], list[list[str]]]:
+    """Return titles and rows of texts."""
+    pairs = analysis.pairs
+    names = [key for key in GROUP if pairs[key].nunique() > 1]
+    titles = [*names, "first", "second", "difference", "detectable"]
+    needs = []
+    if analysis.difference is not None:
+        needs = ["users_needed", *["seeds_needed"] * (analysis.claim == "algorithms")]
+        titles += ["power", *(name.replace("_", " ") for name in needs)]
+    rows = []
+    for row in pairs.to_dict("records"):
+        texts = [str(row[key]) for key in (*names, "first", "second")]
+        texts += [f"{row['difference']:.4f}", f"{row['detectable']:.4f}"]
+        if analysis.difference is not None:
+            texts.append(f"{100 * row['power']:.1f}%")
+        for name in needs:
+            texts.append(NO_NUMBER if math.isnan(row[name]) else f"{row[name]:,.0f}")
+        rows.append(texts)
+    return titles, rows
