@@ -139,12 +139,13 @@ def test_a_clean_file_has_no_finding_and_says_what_was_not_checked(tmp_path):
     rows.assign(item=rows["item"] + 24, timestamp=1000).to_csv(tmp_path / "t.csv", index=False)
     found = audit(tmp_path / "p.csv")
     assert found.findings == []
-    unknown = {"dropped-users", "test-in-training", "training-items", "future"}
+    never = {"dropped-users", "chosen-on-test"}
+    unknown = never | {"test-in-training", "training-items", "future"}
     assert set(found.not_checked) == unknown
     assert "no fault found, no caution found" in str(found)
     assert found.input == str(tmp_path / "p.csv")  # which distinguishes files of one name
     found = audit(tmp_path / "p.csv", train=tmp_path / "t.csv")
-    assert (found.findings, set(found.not_checked)) == ([], {"dropped-users"})
+    assert (found.findings, set(found.not_checked)) == ([], never)
     assert {*found.checked, *found.not_checked} == set(checks())
 
 

@@ -173,3 +173,32 @@ def test_training_items_that_stay_among_the_candidates_are_named(data):
     (label,) = finding.effect
     values = made.table.set_index("candidates")[label]
     assert finding.effect[label] == pytest.approx(values.to_dict())
+
+
+@pytest.mark.parametrize("searched", [False, True])
+def test_a_best_row_that_the_test_part_chose_among_settings_is_found(searched):
+    rows = [
+        {"name": "ItemMean", "params": {"damping": damping}, "label": f"damping {damping}"}
+        for damping in (0.0, 5.0, 50.0)
+    ]
+    if searched:
+        rows = [{"name": "ItemMean", "search": {"damping": [0.0, 5.0, 50.0]}}]
+    made = harness.run(
+        CONFIG
+        | {
+            "dataset": {"synthetic": {"n_users": 60, "n_items": 40, "n_ratings": 1100}},
+            "algorithms": [*rows, "Random"],
+            "outputs": {},
+        },
+        results=None,
+    )
+    found = audit(made)
+    findings = [finding for finding in found.findings if finding.id == "chosen-on-test"]
+    assert "chosen-on-test" in found.checked
+    assert bool(findings) != searched
+    if not searched:
+        values = made.table["ndcg@5"][:3]
+        effect = findings[0].effect["ndcg@5"]
+        assert effect["best setting"] == pytest.approx(values.max())
+        assert effect["mean of all"] == pytest.approx(values.mean())
+        assert "one of 3 settings of ItemMean" in findings[0].what

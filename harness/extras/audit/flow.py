@@ -118,6 +118,7 @@ def _of_file(
         truth = truth.assign(rating=truth.get("rating", 1.0))
         search.skip("a list has no estimates of ratings", "clipped")
         search.skip("the lists of several users have no common order", "one-list")
+    search.skip("a file does not say which settings were tried", "chosen-on-test")
     train = None
     if train_path is not None:
         train = tables.read(Path(train_path), ("user", "item"), ("timestamp",))

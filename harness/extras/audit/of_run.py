@@ -9,6 +9,7 @@ from harness.candidates import Rated, Sampled
 from harness.errors import ResultsError, counted
 from harness.extras.audit import (
     bad_estimates,
+    chosen_on_test,
     clipped,
     dropped_users,
     future,
@@ -87,6 +88,7 @@ def _check_table(
 
     of_data = [split for split in info.splits if split.dataset == best["dataset"]]
     future.of_table(search, of_data, best, beside, where)
+    chosen_on_test.of_table(search, info, rows, where)
     asked = info.section("candidates", best["candidates"])
     if isinstance(asked, Sampled):
         effect = beside("candidates", "catalogue")
