@@ -77,7 +77,8 @@ def power(
         say(plain(sentence))
     titles, rows = columns(analysis)
     say()
-    show_table(titles, rows, [title for title in titles if title in ("first", "second")])
+    n_words = titles.index("second") + 1
+    show_table(titles, rows, titles[:n_words])
     say()
     for note in analysis.notes:
         say(f"note: {plain(note)}")

@@ -166,3 +166,12 @@ def test_without_a_margin_the_verdict_names_what_the_run_could_have_found(withou
     assert AGAINST_BEST not in display_table(run.info).columns
     assert not [column for column in run.table if column.endswith("_answer")]
     assert set(run.pairs["answer"]) <= {"different", "undecided"}
+
+
+def test_where_lower_is_better_the_others_are_compared_with_the_least_mean(run):
+    [comparison] = run.info.statistics
+    answers = comparison.answers(higher_is_better=False)
+    means = {mean.algorithm: mean.mean for mean in comparison.algorithms}
+    least = min(means, key=means.get)
+    assert [name for name, answer in answers.items() if answer == BEST] == [least]
+    assert {*answers} == {*means}
