@@ -1,7 +1,7 @@
 """Whether runs reach the power that ``harness power`` promises, on resampled real ratings.
 
 Run it with ``python dev/benchmarks/power_study.py``; it takes a few minutes, prints a table and
-writes ``figures/power.json``. The scores are NDCG@10 of six algorithms over sixteen splits of the
+writes ``figures/power.json``. The scores are NDCG@10 of six algorithms over sixty splits of the
 bundled ratings. For each size, a design and a pair of algorithms:
 
 - the pair's differences less their mean are the population; its variances give the smallest
@@ -23,13 +23,13 @@ from shared import HERE, command_line, keep
 from statistics_study import scores_by_seed
 
 from harness.statistics import randomisation
-from harness.statistics.sample_size import detectable, spread
+from harness.statistics.sample_size import Spread, detectable, spread
 from harness.statistics.variance import over_users, two_way
 
 POWER = 0.8
 SIZES = ((100, 5), (400, 5), (1_600, 10))
 """Users and seeds."""
-N_SPLITS = 16
+N_SPLITS = 60
 
 
 def rejects_t(values: np.ndarray, level: float) -> bool:
@@ -54,6 +54,13 @@ def drawn(table: np.ndarray, n_users: int, n_seeds: int, rng: np.random.Generato
     return table[users, rng.integers(table.shape[1], size=n_seeds)]
 
 
+def known_spread(table: np.ndarray) -> Spread:
+    """Return the variances of a population of users and splits, which are all that there are."""
+    users, splits = table.mean(axis=1), table.mean(axis=0)
+    rest = table - users[:, None] - splits + table.mean()
+    return Spread(float(users.var()), float(splits.var()), float((rest**2).mean()))
+
+
 def power_reached(
     populations: list[np.ndarray],
     size: tuple[int, int],
@@ -67,8 +74,7 @@ def power_reached(
     """Return the share of draws in which a test finds the difference that was promised."""
     n_users, n_seeds = size
     over_seeds = n_seeds if n_seeds > 1 else None
-    # Draws with replacement from so few splits have their variance, divided by their number.
-    spreads = [spread(table if over_seeds else table[:, :1]) for table in populations]
+    spreads = [known_spread(table if over_seeds else table[:, :1]) for table in populations]
     promised = [detectable(entry, n_users, over_seeds, level, POWER) for entry in spreads]
     n_found = 0
     for draw in range(n_draws):

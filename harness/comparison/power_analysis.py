@@ -23,6 +23,8 @@ from harness.statistics.standard_error import POWER
 
 NO_NUMBER = "no number"
 """What stands where no number of users, or of seeds, is enough."""
+FEW_SEEDS = 20
+"""Below it the variance between seeds is rough: dev/benchmarks/power_study.py."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,6 +163,11 @@ def analyse(
         notes.append(
             "the tests are about these fitted models, so seeds have no part; a run of five seeds "
             "is about the algorithms, and says how many seeds are needed"
+        )
+    elif len(run.info.seeds) < FEW_SEEDS:
+        notes.append(
+            f"the variance between seeds is of {counted(len(run.info.seeds), 'seed')}, so these "
+            "numbers are rough: the power reached can be seven points lower"
         )
     if pilot is not None:
         notes.append(

@@ -69,6 +69,7 @@ def test_over_seeds_the_variances_are_the_components(several):
             reached(0.05, variances, pair.n_users, 5, found.level), abs=1e-9
         )
         assert pair.n_seeds == 5
+    assert any("is of 5 seeds, so these numbers are rough" in note for note in found.notes)
 
 
 def test_what_is_asked_decides_the_numbers(one):
