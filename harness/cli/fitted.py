@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,8 @@ def fitted(
     results: Path,
     choice: dict[str, str | None],
     check: Callable[[ColumnTrainset], object] = lambda trainset: None,
+    *,
+    overrides: Sequence[str] = (),
 ) -> tuple[Any, bool]:
     """Return the model of a row of a run or of a config, and whether estimates are clipped.
 
@@ -39,6 +41,8 @@ def fitted(
         Options that choose a table of the run and its row.
     check : callable
         Called with the training set before anything is fitted; raises a `HarnessError`.
+    overrides : sequence of str
+        Changes of a config, as of `harness run`.
     """
     from harness.config.files import bundled
     from harness.config.load import load
@@ -59,9 +63,17 @@ def fitted(
     def note(sentence: str) -> None:
         say(sentence, err=True)
 
-    experiment = load(origin)[0] if isinstance(origin, str) else origin.info.experiment
+    experiment = (
+        load(origin, overrides=overrides)[0] if isinstance(origin, str) else origin.info.experiment
+    )
     model = harness.fit_row(
-        origin, choice.pop("algorithm"), progress=stages(), say=note, check=check, **choice
+        origin,
+        choice.pop("algorithm"),
+        overrides=overrides,
+        progress=stages(),
+        say=note,
+        check=check,
+        **choice,
     )
     return model, experiment.clip
 

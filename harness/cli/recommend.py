@@ -31,6 +31,7 @@ FORMATS = ("csv", "parquet", "jsonl", "trec")
 @command("recommend quickstart --top 5", "recommend my.yaml --users users.txt -o lists.parquet")
 @click.argument("source", metavar="CONFIG|RUN", shell_complete=words.configs_and_runs)
 @options.row
+@options.overrides
 @click.option("--top", type=click.IntRange(1), default=10, show_default=True, help="Items a user.")
 @click.option(
     "--users", type=options.file, help="A file with one user a line; by default all users."
@@ -64,6 +65,7 @@ FORMATS = ("csv", "parquet", "jsonl", "trec")
 def recommend(
     source: str,
     results: Path,
+    overrides: tuple[str, ...],
     top: int,
     users: Path | None,
     items: Path | None,
@@ -114,7 +116,7 @@ def recommend(
                 "harness.fold_in, or use --unknown-users popular"
             )
 
-    model, clip = fitted(source, results, choice, check)
+    model, clip = fitted(source, results, choice, check, overrides=overrides)
     without_list = dict.fromkeys(names or map(str, model.trainset._raw2inner_id_users))
     blocks = harness.recommend_in_blocks(
         model,

@@ -17,14 +17,21 @@ from harness.cli.screen import say
 @click.argument("source", metavar="CONFIG|RUN", shell_complete=words.configs_and_runs)
 @click.argument("file", type=options.output, metavar="FILE")
 @options.row
+@options.overrides
 @options.force
-def save(source: str, file: Path, results: Path, **choice: str | None) -> int:
+def save(
+    source: str,
+    file: Path,
+    results: Path,
+    overrides: tuple[str, ...],
+    **choice: str | None,
+) -> int:
     """Fit one row on all ratings and save the model to FILE.
 
     `harness.load_model` reads it in Python and gives a real Surprise object. The file holds arrays,
     JSON and checksums, no pickle; the ratings are in it.
     """
-    model, _ = fitted(source, results, choice)
+    model, _ = fitted(source, results, choice, overrides=overrides)
     harness.save_model(model, file)
     size = file.stat().st_size / 1e6
     say(f'written to {file} ({size:.1f} MB); read it with harness.load_model("{file}")')

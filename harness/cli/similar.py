@@ -19,12 +19,14 @@ from harness.errors import HarnessError
 )
 @click.argument("source", metavar="CONFIG|RUN", shell_complete=words.configs_and_runs)
 @options.row
+@options.overrides
 @click.option("--item", help="The id of an item.")
 @click.option("--user", help="The id of a user, in place of an item.")
 @click.option("--top", type=click.IntRange(1), default=10, show_default=True, help="How many.")
 def similar(
     source: str,
     results: Path,
+    overrides: tuple[str, ...],
     item: str | None,
     user: str | None,
     top: int,
@@ -40,7 +42,9 @@ def similar(
     from harness.similarities import place_of
 
     side, asked = ("item", item) if user is None else ("user", user)
-    model, _ = fitted(source, results, choice, lambda train: place_of(train, side, asked))
+    model, _ = fitted(
+        source, results, choice, lambda train: place_of(train, side, asked), overrides=overrides
+    )
     table = harness.similar(model, item=item, user=user, n=top)
     say(table.to_csv(index=False, lineterminator="\n").rstrip())
     return 0

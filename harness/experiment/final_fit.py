@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,9 @@ from harness.experiment.plan import Plan
 from harness.files import are_there, as_list
 from harness.results.runs import Run
 
+BARE = ("baselines=false", "statistics=null")
+"""Changes of a config that leave the rows that are written."""
+
 
 @checked(HarnessError)
 def fit_row(
@@ -26,6 +29,7 @@ def fit_row(
     algorithm: str | None = None,
     *,
     ratings: Any = None,
+    overrides: Sequence[str] = (),
     progress: Callable[[str, int, int], object] = lambda stage, done, total: None,
     say: Callable[[str], object] = lambda sentence: None,
     check: Callable[[ColumnTrainset], object] = lambda trainset: None,
@@ -42,6 +46,9 @@ def fit_row(
         algorithm of a config.
     ratings : Ratings, DataFrame or surprise.Dataset, optional
         Loaded data, in place of the data set; needed where a run was given its data from Python.
+    overrides : sequence of str, optional
+        Changes of a config, such as ``"algorithms[0].params.k=20"``; a run takes none, because its
+        numbers are of its own config.
     progress : callable, optional
         Called with the stage, steps done and steps in all, from time to time.
     say : callable, optional
@@ -60,7 +67,7 @@ def fit_row(
     ------
     AlgorithmError
         If several rows could be meant, or none of this name is there; if a config is given with the
-        choice of a table.
+        choice of a table, or a run with changes of its config.
     ConfigError
         If the config has faults, or the run was given its data from Python and they are not here.
     CapacityError
@@ -88,6 +95,11 @@ def fit_row(
     expected = folder = None
     config: Any = source
     if isinstance(source, Run):
+        if overrides:
+            raise AlgorithmError(
+                f"{source.name}: a run was measured with its own config, not a changed one; "
+                "write a config with `harness best`, and change that"
+            )
         choice = best(source, algorithm=algorithm, **table)
         names = {entry.name: entry.fingerprint for entry in source.info.datasets}
         config, expected, algorithm = dict(choice.config), names[choice.row.dataset], None
@@ -108,7 +120,7 @@ def fit_row(
     plan = Plan.from_config(
         config,
         # Without a name the rows that are written count, not those that are added to them.
-        overrides=("baselines=false", "statistics=null") if algorithm is None else (),
+        overrides=(*overrides, *(BARE if algorithm is None else ())),
         ratings=ratings,
         progress=lambda done, total: progress("loading", done, total),
         folder=folder,

@@ -184,6 +184,35 @@ def test_similar_items_are_those_of_the_python_interface(call):
     assert "ItemMean has no similarities of items; use a neighbour method" in err
 
 
+@pytest.mark.parametrize(
+    "words",
+    [("recommend", "{}"), ("similar", "{}", "--item", "i2"), ("save", "{}", "model.harness")],
+    ids=lambda words: words[0],
+)
+def test_a_command_with_a_model_takes_changes_of_a_config_but_not_of_a_run(call, words):
+    text = "dataset: ratings.csv\nalgorithms: [{name: SVD, params: {n_factors: 5}}]\n"
+    Path("one.yaml").write_text(f"{text}metrics: [rmse]\n")
+    Path("two.yaml").write_text(f"{text.replace('5', '3')}metrics: [rmse]\n")
+    change = ("--set", "algorithms[0].params.n_factors=3")
+
+    def answer(source, *options):
+        out = call.done(*(word.format(source) for word in words), *options)
+        if words[0] != "save":
+            return out
+        return harness.load_model(Path("model.harness").rename(f"{len(options)}.harness")).qi
+
+    plain, changed, expected = answer("one.yaml"), answer("one.yaml", *change), answer("two.yaml")
+    assert np.shape(plain) != np.shape(expected) or np.any(plain != expected)
+    assert np.array_equal(changed, expected)
+    code, _, err = call(
+        *(word.format("first") for word in words if word != "model.harness"),
+        *(["other.harness"] if words[0] == "save" else []),
+        *change,
+    )
+    assert code == 2
+    assert "a run was measured with its own config" in err
+
+
 @pytest.mark.parametrize("clip", [True, False])
 def test_lists_are_clipped_as_the_config_says(call, clip):
     row = "{name: BaselineOnly, params: {bsl_options: {reg_i: 0, reg_u: 0}}}"
