@@ -18,6 +18,8 @@ from harness.results.verdict import verdict_lines
 
 TOP = Path(__file__).parents[1]
 PAGES = [TOP / "README.md", *sorted((TOP / "docs").rglob("*.md"))]
+FILE = re.compile(r"^<!-- file: ([\w-]+\.yaml) -->\n```yaml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+"""A config that a page shows, and the name under which another one on the page extends it."""
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -57,8 +59,12 @@ def test_a_python_block_runs(code, tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("code", blocks("yaml"))
-def test_a_yaml_block_is_a_config(code):
-    load(parse(code).data)
+def test_a_yaml_block_is_a_config(code, tmp_path):
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        for name, config in FILE.findall(text) if code in text else ():
+            (tmp_path / name).write_text(config, encoding="utf-8")
+    load(parse(code).data, folder=tmp_path)
 
 
 def test_every_command_it_names_is_there_and_every_command_is_named():
