@@ -334,15 +334,7 @@ def _may_be_shown(
         inner = inner_ids("items", raw_items, trained)
         if not raw_items:
             raise AlgorithmError("items: none; give at least one, or leave `items` out for all")
-        if (inner < 0).any():
-            unknown = [
-                repr(item) for item, code in zip(raw_items, inner.tolist(), strict=True) if code < 0
-            ]
-            raise AlgorithmError(
-                f"items: {len(unknown)} of {len(raw_items)} are not in the training set "
-                f"({listed(unknown, 5)}); its ids are like {next(iter(trained), None)!r}; leave "
-                "them out, since nothing is known of them"
-            )
+        _check_known("items", raw_items, inner, trained, "leave them out, nothing is known of them")
         allowed[inner] = True
     if without is not None:
         inner = inner_ids("without", list(without), trained)
@@ -368,16 +360,26 @@ def _inner_users(
 ) -> NDArray[np.int64]:
     trained = trainset._raw2inner_id_users
     inner = inner_ids("users", raw_users, trained)
-    if (inner < 0).any() and unknown_users == "error":
-        unknown = [
-            repr(user) for user, code in zip(raw_users, inner.tolist(), strict=True) if code < 0
-        ]
-        raise AlgorithmError(
-            f"users: {len(unknown)} of {len(raw_users)} are not in the training set "
-            f"({listed(unknown, 5)}); its ids are like {next(iter(trained), None)!r}; give their "
-            "ratings to recommend for new users, or unknown_users='popular'"
-        )
+    if unknown_users == "error":
+        advice = "give their ratings to recommend for new users, or unknown_users='popular'"
+        _check_known("users", raw_users, inner, trained, advice)
     return inner
+
+
+def _check_known(
+    side: str,
+    raw_ids: list[object],
+    inner: NDArray[np.int64],
+    trained: Mapping[Any, int],
+    advice: str,
+) -> None:
+    """Raise an error that names the ids that the training set does not have."""
+    unknown = [repr(raw) for raw, code in zip(raw_ids, inner.tolist(), strict=True) if code < 0]
+    if unknown:
+        raise AlgorithmError(
+            f"{side}: {len(unknown)} of {len(raw_ids)} are not in the training set "
+            f"({listed(unknown, 5)}); its ids are like {next(iter(trained), None)!r}; {advice}"
+        )
 
 
 def _lists(users: list[object], items: Any, estimates: Any, ranks: Any = ()) -> pd.DataFrame:

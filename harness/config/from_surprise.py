@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from harness.config.document import refusal
@@ -34,6 +34,8 @@ SPLITS: dict[str, tuple[dict[str, object], dict[str, str]]] = {
     ),
 }
 """By the iterator's name, the keys that its kind has, and the key for each of its attributes."""
+MOST_LETTERS = 80
+"""Of a label."""
 OPTIONS = ("sim_options", "bsl_options")
 """Parameters that every algorithm takes, whatever its signature."""
 
@@ -54,7 +56,8 @@ def as_sections(config: Mapping[str, object]) -> dict[str, object]:
     for key, write in kinds.items():
         value = written.get(key)
         if isinstance(value, list | tuple):
-            written[key] = [write(part, f"{key}[{n}]") for n, part in enumerate(value)]
+            sections = [write(part, f"{key}[{n}]") for n, part in enumerate(value)]
+            written[key] = _labelled(value, sections) if key == "algorithms" else sections
         elif key in written:
             written[key] = write(value, key)
     return written
@@ -79,6 +82,32 @@ def _algorithm(value: object, where: str) -> object:
         if (setting := getattr(value, name)) != getattr(default, name):
             params[name] = _plain(setting, f"{where}.{name}")
     return {"name": kind.__name__, "params": params} if params else kind.__name__
+
+
+def _labelled(values: Sequence[object], sections: list[object]) -> list[object]:
+    """Label the sections of objects of one class by the parameters that differ."""
+    entries = [_name_and_params(section) for section in sections]
+    labelled = list(sections)
+    for place, (value, (name, params)) in enumerate(zip(values, entries, strict=True)):
+        if value is sections[place]:  # a section of the config, which can have its own label
+            continue
+        peers = [of_peer for peer, of_peer in entries if peer == name]
+        differing = [
+            f"{key}={setting}"
+            for key, setting in params.items()
+            if any(key not in peer or peer[key] != setting for peer in peers)
+        ]
+        if differing:
+            label = " ".join([str(name), *differing])[:MOST_LETTERS]
+            labelled[place] = {"name": name, "label": label, "params": params}
+    return labelled
+
+
+def _name_and_params(section: object) -> tuple[object, dict[str, object]]:
+    if not isinstance(section, Mapping):
+        return section, {}
+    params = section.get("params")
+    return section.get("name"), dict(params) if isinstance(params, Mapping) else {}
 
 
 def _split(value: object, where: str) -> object:

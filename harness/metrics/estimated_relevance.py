@@ -1,4 +1,4 @@
-"""Precision and recall of items that are estimated at a threshold or more."""
+"""Precision, recall and their F1 of items that are estimated at a threshold or more."""
 
 from __future__ import annotations
 
@@ -47,6 +47,20 @@ def estimated_recall(pairs: Pairs, params: Params, k: int) -> UserScores:
     """
     hits, _, relevant = _estimated_counts(pairs, params, k)
     per_user = ratio(hits, relevant, none=0.0)
+    return per_user, mean_of(per_user)
+
+
+@_estimated(
+    "2 |first k with estimate >= t and rating >= t| / "
+    "(|first k with estimate >= t| + |rating >= t|)"
+)
+def estimated_f1(pairs: Pairs, params: Params, k: int) -> UserScores:
+    """Harmonic mean of `estimated_precision` and `estimated_recall` of each user.
+
+    0 where one of them is 0, as in Surprise's FAQ, where neither is blank.
+    """
+    hits, recommended, relevant = _estimated_counts(pairs, params, k)
+    per_user = ratio(2 * hits, recommended + relevant, none=0.0)
     return per_user, mean_of(per_user)
 
 

@@ -66,6 +66,27 @@ def test_only_what_differs_from_the_defaults_is_written():
     assert as_sections(plain) == plain
 
 
+def test_objects_of_one_class_are_labelled_by_the_parameters_that_differ():
+    objects = [
+        surprise.SVD(n_factors=5, n_epochs=3),
+        surprise.SVD(n_factors=6, n_epochs=3),
+        surprise.SVD(n_factors=6, n_epochs=3, biased=False),
+        surprise.SVD(),
+        surprise.NMF(n_factors=5),
+    ]
+    config, *_ = load({"dataset": DATA, "algorithms": objects, "metrics": ["rmse"]})
+    assert [entry.title for entry in config.algorithms][: len(objects)] == [
+        "SVD n_factors=5 n_epochs=3",
+        "SVD n_factors=6 n_epochs=3",
+        "SVD n_factors=6 n_epochs=3 biased=False",
+        "SVD",
+        "NMF",
+    ]
+    long = [surprise.KNNBasic(sim_options={"name": name}) for name in ("cosine", "msd")]
+    titles = [part["label"] for part in as_sections({"algorithms": long})["algorithms"]]
+    assert titles[0].startswith("KNNBasic sim_options={'name': 'cosine'")
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

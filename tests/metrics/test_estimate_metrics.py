@@ -159,11 +159,13 @@ def of_the_faq(columns, k, threshold):
         n_recommended = sum(estimate >= threshold for estimate, _ in ordered[:k])
         n_both = sum(r >= threshold and e >= threshold for e, r in ordered[:k])
         precision = n_both / n_recommended if n_recommended else 0
-        found[user] = precision, n_both / n_relevant if n_relevant else 0
+        recall = n_both / n_relevant if n_relevant else 0
+        total = precision + recall
+        found[user] = precision, recall, 2 * precision * recall / total if total else 0
     return found
 
 
-ROLES = ("precision", "recall")
+ROLES = ("precision", "recall", "f1")
 K = st.integers(1, 7)
 THRESHOLD = st.sampled_from([1.0, 2.5, 3.0, 3.5, 4.5, 5.0])
 
@@ -174,8 +176,10 @@ def test_precision_and_recall_of_what_is_estimated_at_a_threshold_are_those_of_t
 ):
     expected = of_the_faq(columns, k, threshold)
     convention = metrics.conventions()["surprise-faq"].metrics(k, threshold)
-    for number, role in enumerate(ROLES):
-        scores, users = scored(str(convention[role]), columns)
+    labels = [str(convention[role]) for role in ("precision", "recall")]
+    labels.append(f"estimated_f1(threshold={threshold}, ties=first)@{k}")
+    for number, label in enumerate(labels):
+        scores, users = scored(label, columns)
         values = [expected[user][number] for user in users]
         assert scores.per_user.tolist() == pytest.approx(values)
         assert scores.mean == pytest.approx(np.mean(values))
