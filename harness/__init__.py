@@ -26,6 +26,7 @@ __all__ = [
     "best",
     "describe",
     "estimate",
+    "explain",
     "fit",
     "fit_row",
     "fold_in",
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
     from harness.experiment.power_analysis import power
     from harness.experiment.run import run
     from harness.experiment.verify import verify
+    from harness.explanations import explain
     from harness.extras.accelerate import (
         patch_report,
         patch_surprise,
@@ -98,6 +100,7 @@ _HOMES = {
     "harness.experiment.power_analysis": ("power",),
     "harness.experiment.run": ("run",),
     "harness.experiment.verify": ("verify",),
+    "harness.explanations": ("explain",),
     "harness.metrics.functions": ("metric",),
     "harness.notes": ("Note",),
     "harness.extras.accelerate": (

@@ -81,13 +81,13 @@ def similar(
     return pd.DataFrame(columns)
 
 
-def place_of(trainset: ColumnTrainset, side: str, asked: object) -> int:
+def place_of(trainset: ColumnTrainset, side: str, asked: object, where: str = "similar") -> int:
     """Return the inner id of an item or a user, or raise an AlgorithmError."""
     of_side = trainset._raw2inner_id_items if side == "item" else trainset._raw2inner_id_users
     (place,) = inner_ids(side, [asked], of_side).tolist()
     if place < 0:
         raise AlgorithmError(
-            f"similar: {side} {asked!r} is not in the training set; give one like "
+            f"{where}: {side} {asked!r} is not in the training set; give one like "
             f"{next(iter(of_side), None)!r}"
         )
     return int(place)

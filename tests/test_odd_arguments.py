@@ -202,6 +202,7 @@ CALLS = {
     "harness.recommend_in_blocks": lambda m: {"model": m["model"], "n": 2},
     "harness.run": lambda m: {"config": CONFIG, "ratings": FRAME, "results": None},
     "harness.save_model": lambda m: {"model": m["model"], "path": "saved.zip"},
+    "harness.explain": lambda m: {"model": m["model"], "user": "u0", "item": "i0"},
     "harness.similar": lambda m: {
         "model": harness.fit(surprise.SVD(n_factors=2), m["trainset"]), "item": "i0",
     },

@@ -1,0 +1,130 @@
+"""The terms of an estimate, against Surprise's own estimates and plain loops over neighbours."""
+
+import heapq
+
+import numpy as np
+import pandas as pd
+import pytest
+import surprise
+
+import harness
+from harness.errors import AlgorithmError
+
+RNG = np.random.default_rng(8)
+ROWS = [
+    (f"u{u}", i, float(RNG.integers(1, 6)))
+    for u in range(14)
+    for i in RNG.permutation(12)[:7].tolist()
+]
+PAIRS = [(f"u{u}", i) for u in range(14) for i in range(12)]
+MODELS = {
+    "SVD": lambda: surprise.SVD(n_factors=3, n_epochs=30, lr_all=0.02, random_state=0),
+    "SVD without biases": lambda: surprise.SVD(n_factors=3, biased=False, random_state=0),
+    "SVDpp": lambda: surprise.SVDpp(n_factors=2, n_epochs=20, lr_all=0.05, random_state=1),
+    "NMF": lambda: surprise.NMF(n_factors=3, n_epochs=10, random_state=2),
+    "NMF with biases": lambda: surprise.NMF(n_factors=3, biased=True, random_state=2),
+    "BaselineOnly": lambda: surprise.BaselineOnly(verbose=False),
+}
+NEIGHBOURS = (
+    surprise.KNNBasic,
+    surprise.KNNWithMeans,
+    surprise.KNNWithZScore,
+    surprise.KNNBaseline,
+)
+
+
+@pytest.fixture(scope="module")
+def trainset():
+    frame = pd.DataFrame(ROWS, columns=["user", "item", "rating"])
+    reader = surprise.Reader(rating_scale=(1, 5))
+    return surprise.Dataset.load_from_df(frame, reader).build_full_trainset()
+
+
+@pytest.mark.parametrize("by", ["harness", "surprise"])
+@pytest.mark.parametrize("name", MODELS)
+def test_the_terms_of_factors_and_biases_add_up_to_the_estimate(name, by, trainset):
+    model = MODELS[name]()
+    harness.fit(model, trainset) if by == "harness" else model.fit(trainset)
+    for user, item in PAIRS[::5]:
+        terms = harness.explain(model, user, item)
+        assert terms["value"].sum() == pytest.approx(model.predict(user, item).est, rel=1e-12)
+        u, i = trainset.to_inner_uid(user), trainset.to_inner_iid(item)
+        values = dict(zip(terms["term"], terms["value"], strict=True))
+        if "mean" in values:
+            assert values["mean"] == trainset.global_mean
+            assert (values["user"], values["item"]) == (model.bu[u], model.bi[i])
+        if name.startswith(("SVD", "NMF")):
+            n = model.n_factors
+            factors = [values[f"factor {place}"] for place in range(1, n + 1)]
+            vector = np.array(model.pu[u])
+            if name == "SVDpp":
+                rated = [j for j, _ in trainset.ur[u]]
+                vector = vector + model.yj[rated].sum(axis=0) / np.sqrt(len(rated))
+            assert factors == pytest.approx(vector * model.qi[i], rel=1e-9)
+
+
+@pytest.mark.parametrize("by", ["harness", "surprise"])
+@pytest.mark.parametrize("user_based", [True, False])
+@pytest.mark.parametrize("kind", NEIGHBOURS)
+def test_the_terms_of_neighbours_are_theirs_and_add_up(kind, user_based, by, trainset):
+    options = {"name": "msd", "user_based": user_based}
+    model = kind(k=3, min_k=2, sim_options=options, verbose=False)
+    harness.fit(model, trainset) if by == "harness" else model.fit(trainset)
+    sim = np.asarray(model.sim)
+    raw = trainset.to_raw_uid if user_based else trainset.to_raw_iid
+    by_y = trainset.ir if user_based else trainset.ur
+    for user, item in PAIRS[::5]:
+        prediction = model.predict(user, item)
+        if prediction.details["was_impossible"]:
+            with pytest.raises(AlgorithmError, match="fewer than min_k=2 neighbours"):
+                harness.explain(model, user, item)
+            continue
+        terms = harness.explain(model, user, item)
+        assert terms["value"].sum() == pytest.approx(prediction.est, rel=1e-12)
+        x, y = trainset.to_inner_uid(user), trainset.to_inner_iid(item)
+        x, y = (x, y) if user_based else (y, x)
+        near = heapq.nlargest(3, [(raw(v), sim[x, v], r) for v, r in by_y[y]], lambda t: t[1])
+        near = [row for row in near if row[1] > 0]
+        neighbours = terms[terms["term"] == "neighbour"]
+        columns = neighbours[["neighbour", "similarity", "rating"]]
+        assert [*columns.itertuples(index=False, name=None)] == near
+        if kind is surprise.KNNBasic:
+            weights = np.array([s for _, s, _ in near])
+            expected = weights * [r for *_, r in near] / weights.sum()
+            assert neighbours["value"].tolist() == pytest.approx(expected, rel=1e-12)
+
+
+def test_what_the_scale_cuts_off_is_a_term(trainset):
+    model = surprise.SVD(n_factors=2, n_epochs=5, random_state=0)
+    harness.fit(model, trainset)
+    model.bu = model.bu + 9.0
+    terms = harness.explain(model, "u1", 3)
+    assert terms["term"].iloc[-1] == "clipped"
+    assert terms["value"].iloc[-1] < -5
+    assert terms["value"].sum() == pytest.approx(5.0)
+
+
+def test_too_few_neighbours_leave_the_beginning_of_the_estimate(trainset):
+    model = harness.fit(surprise.KNNBaseline(k=3, min_k=4, verbose=False), trainset)
+    terms = harness.explain(model, "u1", 3)
+    assert terms["term"].tolist() == ["mean", "user", "item"]
+    assert terms["value"].sum() == pytest.approx(model.predict("u1", 3).est)
+
+
+@pytest.mark.parametrize(
+    ("model", "user", "item", "message"),
+    [
+        (surprise.SlopeOne, "u1", 3, "SlopeOne has no terms to show; use one of KNNBasic"),
+        (surprise.SVD, "nobody", 3, "explain: user 'nobody' is not in the training set; give one"),
+        (surprise.SVD, "u1", "3", "explain: item '3' is not in the training set; give one like"),
+    ],
+)
+def test_what_cannot_be_explained_says_what_to_do(model, user, item, message, trainset):
+    fitted = harness.fit(model(), trainset)
+    with pytest.raises(AlgorithmError, match=message):
+        harness.explain(fitted, user, item)
+
+
+def test_a_model_that_is_not_fitted_is_refused():
+    with pytest.raises(AlgorithmError, match=r"not fitted; call harness\.fit"):
+        harness.explain(surprise.SVD(), "u1", 3)
