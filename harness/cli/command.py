@@ -9,7 +9,7 @@ import click
 
 GROUPS = {
     "Start here": ("run", "new", "describe", "check", "list"),
-    "Look at results": ("table", "notes", "report", "plot", "compare", "methods"),
+    "Look at results": ("table", "notes", "report", "plot", "compare", "history", "methods"),
     "Use a model": ("best", "recommend", "similar", "save"),
     "Check others' numbers": (
         "evaluate",

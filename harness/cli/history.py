@@ -1,0 +1,78 @@
+"""``harness history``: the metric of each row over the runs of a name."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from harness.cli import options, words
+from harness.cli.command import command
+from harness.cli.screen import plain, say, show_table
+
+if TYPE_CHECKING:
+    from harness.results.history_values import Line
+
+COLUMNS = ("started (UTC)", "value", "low", "high", "users", "changed since the run above")
+
+
+@command("history quickstart", "history quickstart --metric ndcg@10 --row SVD --last 10")
+@click.argument("name", metavar="NAME", shell_complete=words.runs)
+@click.option(
+    "--metric",
+    metavar="LABEL",
+    shell_complete=words.of_kind("metrics"),
+    help="By default the headline metric of the run.",
+)
+@click.option("--row", metavar="NAME", help="One row; by default all.")
+@click.option("--last", type=click.IntRange(1), metavar="N", help="Only the latest runs.")
+@options.as_json
+@options.results
+def history(
+    name: str, metric: str | None, row: str | None, last: int | None, as_json: bool, results: Path
+) -> int:
+    """Show a metric of each row over the run and its earlier runs.
+
+    What changed since the run before is beside each value: settings, code, and versions of
+    packages. A line is drawn where two values cannot be compared, because data, split, definition
+    or finished cells differ.
+    """
+    from harness.results.history_values import history as values
+
+    (run,) = options.opened((name,), results)
+    answer = values(run, metric=metric, row=row, last=last)
+    if as_json:
+        say(json.dumps(answer.to_dict(), indent=1), is_data=True)
+        return 0
+    say(plain(answer.sentence()))
+    for line in answer.lines:
+        place = ", ".join((line.dataset, line.split, line.candidates))
+        say(f"\n{plain(line.algorithm)}: {plain(place)}")
+        _show(line)
+    for note in answer.notes:
+        say(f"note: {plain(note)}")
+    return 0
+
+
+def _show(line: Line) -> None:
+    """Print the points of a row as a table, the oldest first."""
+    from harness.results.display import decimals, rounded
+
+    points = line.points
+    widths = [p.high - p.low for p in points if p.low is not None and p.high is not None]
+    places = decimals(width / 4 for width in widths if math.isfinite(width))
+    rows = [
+        (
+            point.started[:16].replace("T", " "),
+            *(rounded(value, places) for value in (point.value, point.low, point.high)),
+            "" if point.n_users is None else point.n_users,
+            "; ".join([f"not comparable: {', '.join(point.breaks)}"] * bool(point.breaks)
+                      + point.changes),
+        )
+        for point in points
+    ]  # fmt: skip
+    below = [number for number, point in enumerate(points) if point.breaks]
+    show_table(COLUMNS, rows, words=(COLUMNS[0], COLUMNS[-1]), below=below)
