@@ -166,9 +166,9 @@ class Algorithm(ABC):
         if cls.items_alone:
             return {}
         raise AlgorithmError(
-            f"{cls.name}: it cannot take new users; SVD, SVDpp, NMF, BaselineOnly, SlopeOne, the "
-            "neighbour methods with `user_based: false`, Popularity, ItemMean, EASE, PureSVD and "
-            "BinaryItemKNN can"
+            f"{cls.name}: it cannot take new users; SVD, SVDpp, NMF, BaselineOnly, SlopeOne, "
+            "CoClustering, the neighbour methods with `user_based: false`, Popularity, ItemMean, "
+            "EASE, PureSVD and BinaryItemKNN can"
         )
 
     def estimates(self, users: Codes, items: Codes) -> Estimates:

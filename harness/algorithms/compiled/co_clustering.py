@@ -52,6 +52,15 @@ class CoClustering(Algorithm):
             model, by_user, cltr_u, cltr_i, mean
         )
 
+    @classmethod
+    def fold_in(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> dict[str, object]:
+        means = trainset.by_user.means()
+        clusters = np.zeros(trainset.n_users, dtype=np.intp)
+        averages_of = (model.avg_cltr_u, model.avg_cltr_i, model.avg_cocltr, model.cltr_i)
+        state = (trainset.by_user, means, model.item_mean, *averages_of, True, clusters)
+        in_blocks(assign, trainset.n_users, trainset.n_ratings * model.n_cltr_u, *state)
+        return {"user_mean": means, "cltr_u": clusters}
+
     def estimates(self, users: Codes, items: Codes) -> Estimates:
         model = self.model
         of_user, of_item = model.cltr_u[users], model.cltr_i[items]
