@@ -18,7 +18,7 @@ from click.shell_completion import CompletionItem
 import harness
 from harness import plugins, streams
 from harness.cli.command import GROUPS, write_examples
-from harness.cli.screen import TRACEBACK, say, shows_tracebacks
+from harness.cli.screen import TRACEBACK, listeners, say, shows_tracebacks
 from harness.errors import HarnessError, PluginError, reason_of
 
 EXAMPLES = ("harness run quickstart", "harness new my.yaml --dataset ratings.csv")
@@ -112,8 +112,9 @@ def _loaded(name: str) -> click.Command:
             f"commands: {name!r} of {plugin.origin}: {plugin.target} is no command but of type "
             f"{type(command).__name__}; decorate a function with `click.command()`"
         )
-    if not any("--traceback" in parameter.opts for parameter in command.params):
-        command.params.append(_traceback_option(hidden=True))
+    for option in (_traceback_option(hidden=True), _log_option(hidden=True)):
+        if not any(option.opts[0] in parameter.opts for parameter in command.params):
+            command.params.append(option)
     return command
 
 
@@ -138,10 +139,28 @@ def _traceback_option(*, hidden: bool = False) -> click.Option:
     )
 
 
+def _log_option(*, hidden: bool = False) -> click.Option:
+    def begin(context: click.Context, option: click.Parameter, value: Path | None) -> None:
+        if value is not None and not context.resilient_parsing:
+            from harness.cli.log_file import log_to
+
+            log_to(value)
+
+    return click.Option(
+        ["--log-file"],
+        type=click.Path(path_type=Path, dir_okay=False),
+        is_eager=True,  # it has the errors of the other options too
+        hidden=hidden,
+        expose_value=False,
+        callback=begin,
+        help="Append progress, notes and errors to this file, with the time of each line.",
+    )
+
+
 @click.group(
     cls=_Commands,
     context_settings={"help_option_names": ["-h", "--help"]},
-    params=[_traceback_option()],
+    params=[_traceback_option(), _log_option()],
 )
 @click.version_option(harness.__version__, prog_name="harness")
 def _harness() -> None:
@@ -160,6 +179,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """
     gc.set_threshold(50_000)  # what imports and compilation make lasts: collecting took a tenth
     streams.prepare()
+    listeners.clear()
     try:
         if sys.stdout is None:
             raise HarnessError("standard output is closed; send it to a file or to /dev/null")
@@ -213,7 +233,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         else:
             raise
         status = 2
-    sys.exit(status if isinstance(status, int) else 0)
+    status = status if isinstance(status, int) else 0
+    for hear in listeners:
+        hear(f"exit code {status}")
+    listeners.clear()
+    sys.exit(status)
 
 
 def _with_traceback(error: Exception) -> str:

@@ -15,7 +15,7 @@ from rich.progress import BarColumn, ProgressColumn, SpinnerColumn, Task, TaskID
 from rich.table import Column
 from rich.text import Text
 
-from harness.cli.screen import printable, say, shows_tracebacks
+from harness.cli.screen import listeners, printable, say, shows_tracebacks
 from harness.execution.events import (
     CellFinished,
     CellStarted,
@@ -38,7 +38,7 @@ MOST_LINES = 8
 def display(quiet: bool) -> AbstractContextManager[Watch]:
     """Return what watches a run: live on a terminal, lines elsewhere."""
     if quiet:
-        return nullcontext(silent)
+        return nullcontext(Heard() if listeners else silent)
     return Live() if sys.stderr.isatty() else nullcontext(Lines())
 
 
@@ -93,6 +93,20 @@ class Lines(Progress):
     def show(self, text: str, style: str = "") -> None:
         """Show a line that stays."""
         say(text, err=True)
+
+
+class Heard(Lines):
+    """The same lines for the file of ``--log-file`` alone; the screen shows only tracebacks."""
+
+    def __call__(self, event: Event) -> None:
+        """Process an event."""
+        super().__call__(event)
+        silent(event)
+
+    def show(self, text: str, style: str = "") -> None:
+        """Tell those who listen."""
+        for hear in listeners:
+            hear(text)
 
 
 class Live(Lines):
@@ -154,6 +168,8 @@ class Live(Lines):
 
     def show(self, text: str, style: str = "") -> None:
         """Print above the bars."""
+        for hear in listeners:
+            hear(text)
         self.console.print(Text(printable(text), style=style))
 
     def _shown(self) -> Group:

@@ -6,7 +6,7 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from itertools import zip_longest
@@ -36,6 +36,8 @@ LONGEST_LINE = 3_000
 """Characters of a line of an error message: a file may hold fields of any length."""
 TRACEBACK = "HARNESS_TRACEBACK"
 """The variable that asks for tracebacks; worker processes inherit it."""
+listeners: list[Callable[[str], object]] = []
+"""What hears every text that is said, as the file of ``--log-file`` does."""
 
 
 def printable(text: str) -> str:
@@ -60,6 +62,8 @@ def say(text: object = "", *, colour: str = "", err: bool = False, is_data: bool
     Where there is a width (`screen_width`), long lines break between words, unless the text
     `is_data`: a file format, not sentences. On standard error very long lines are cut.
     """
+    for hear in () if is_data else listeners:
+        hear(click.unstyle(str(text)))
     lines = as_shown(printable(str(text)), sys.stderr if err else sys.stdout).split("\n")
     if err:
         lines = [s if len(s) <= LONGEST_LINE else f"{s[:LONGEST_LINE]} …" for s in lines]
