@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 @options.formats(*options.TABLES)
 @table_columns.option
 @click.option("--groups", is_flag=True, help="The values in groups of users and items.")
+@click.option("--folds", is_flag=True, help="The values of each fold and seed.")
 @click.option(
     "--metric",
     shell_complete=words.of_kind("metrics"),
@@ -36,15 +37,23 @@ def table(
     form: str,
     columns: str | None,
     groups: bool,
+    folds: bool,
     metric: str | None,
 ) -> int:
     """Print the table of a run, or of several runs together.
 
     With --groups, the tables of a run by groups of its users and items; as CSV, of all metrics.
+    With --folds, the values of which the table of a run shows the mean.
     """
     from harness.report import join
 
     opened = options.opened(runs, results)
+    if folds:
+        if groups or columns is not None or metric is not None:
+            raise HarnessError(
+                "--folds: is not for --groups, --columns or --metric; leave them out"
+            )
+        return _show_folds(opened, form)
     if groups:
         if columns is not None:
             raise HarnessError("--columns: is not for --groups; leave one of them out")
@@ -52,6 +61,27 @@ def table(
     if metric is not None:
         raise HarnessError("--metric: needs --groups; add it, or leave the option out")
     print_run(join(opened, anyway=anyway), form, columns)
+    return 0
+
+
+def _show_folds(runs: list[Run], form: str) -> int:
+    """Print the values of each cell of a run."""
+    from harness.results.display import frame_to_csv
+    from harness.results.fold_tables import fold_frame, fold_tables
+
+    if len(runs) > 1:
+        raise ResultsError("--folds: the folds of one run at a time; name one run")
+    (run,) = runs
+    if form == "csv":
+        say(frame_to_csv(fold_frame(run.info), "%.8f").removesuffix("\n"), is_data=True)
+        return 0
+    tables = fold_tables(run.info)
+    if form == "text":
+        for values in tables:
+            show_groups(values)
+    else:
+        texts = (values.latex if form == "latex" else values.markdown for values in tables)
+        say("\n".join(texts).removesuffix("\n"), is_data=True)
     return 0
 
 

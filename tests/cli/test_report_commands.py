@@ -1,5 +1,6 @@
 """``harness report``, ``plot`` and ``table``: files where they are looked for, one line each."""
 
+import io
 import json
 import os
 import shutil
@@ -12,6 +13,7 @@ import pytest
 import harness
 from harness.errors import ResultsError
 from harness.report.plots import KINDS
+from harness.results import read_run
 from harness.results.group_tables import group_tables
 
 DRAWN = {f"{kind}-ndcg@10" for kind in KINDS if kind not in ("groups", "parameter")}
@@ -71,6 +73,9 @@ def test_a_baseline_of_ones_own_heads_the_differences(call, tmp_path):
         ("compare one runs/one", "runs/one: given twice; name each run once"),
         ("table one --groups --metric rmse", "one: no groups with 'rmse'; use one of ndcg"),
         ("table one two --groups", "--groups: the groups of one run at a time"),
+        ("table one two --folds", "--folds: the folds of one run at a time; name one run"),
+        ("table one --folds --groups", "--folds: is not for --groups, --columns or --metric"),
+        ("table one --folds --columns all", "--folds: is not for --groups, --columns or --metric"),
         ("table one --metric ndcg@5", "--metric: needs --groups; add it"),
         ("plot one --kind groups --metric rmse", "rmse has no groups; add `groups` to the config"),
         ("compare one --rope 0.1", "--rope: needs --across; add it"),
@@ -84,6 +89,20 @@ def test_what_is_not_there_is_one_line_and_exit_2(call, arguments, message):
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert message in err
     assert sorted(RUNS.rglob("*")) == before
+
+
+def test_folds_are_shown_in_every_form_and_their_mean_is_the_value_of_the_table(call):
+    run = read_run(RUNS / "one")
+    shown = {form: call("table", "one", "--folds", "--format", form)[1]
+             for form in ("text", "markdown", "csv", "latex")}  # fmt: skip
+    frame = pd.read_csv(io.StringIO(shown["csv"]))
+    assert len(frame) == len(run.info.cells)
+    assert frame["fold"].tolist() == [cell.fold + 1 for cell in run.info.cells]
+    means = frame.groupby("algorithm")["rmse"].mean()
+    table = run.table.set_index("algorithm")["rmse"]
+    assert means.to_dict() == pytest.approx(table.to_dict(), abs=1e-8)
+    for value in frame["rmse"].dropna():
+        assert all(f"{value:.4f}" in text for form, text in shown.items() if form != "csv")
 
 
 @pytest.mark.sample(2)
