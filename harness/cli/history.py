@@ -30,9 +30,17 @@ COLUMNS = ("started (UTC)", "value", "low", "high", "users", "changed since the 
 @click.option("--row", metavar="NAME", help="One row; by default all.")
 @click.option("--last", type=click.IntRange(1), metavar="N", help="Only the latest runs.")
 @options.as_json
+@click.option("--page", type=options.output, help="Write a page with a plot to this file.")
+@options.force
 @options.results
 def history(
-    name: str, metric: str | None, row: str | None, last: int | None, as_json: bool, results: Path
+    name: str,
+    metric: str | None,
+    row: str | None,
+    last: int | None,
+    as_json: bool,
+    page: Path | None,
+    results: Path,
 ) -> int:
     """Show a metric of each row over the run and its earlier runs.
 
@@ -44,6 +52,10 @@ def history(
 
     (run,) = options.opened((name,), results)
     answer = values(run, metric=metric, row=row, last=last)
+    if page is not None:
+        from harness.report.history_page import write_history_page
+
+        page = write_history_page(answer, options.page(page, page))
     if as_json:
         say(json.dumps(answer.to_dict(), indent=1), is_data=True)
         return 0
@@ -54,6 +66,8 @@ def history(
         _show(line)
     for note in answer.notes:
         say(f"note: {plain(note)}")
+    if page is not None:
+        say(f"\nwritten to {page}")
     return 0
 
 

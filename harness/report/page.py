@@ -76,7 +76,7 @@ def build_page(
     parsed = {label: metrics.parse(label) for label in summary.info.metrics}
     titles = {kind: plot.title for kind, plot in KINDS.items()}
     script = (ASSETS / "page.js").read_text(encoding="utf-8")
-    return _template("page.html").render(
+    return page_template("page.html").render(
         summary=summary,
         info=summary.info,
         columns=columns_of(summary.run.table),
@@ -108,7 +108,7 @@ def write_index(results: Path) -> Path:
         except ResultsError as error:
             rows.append(("", folder, None, str(error)))
     rows.sort(key=lambda row: row[0], reverse=True)
-    page = _template("index.html").render(rows=rows)
+    page = page_template("index.html").render(rows=rows)
     return write_output(refuse_link(results / "index.html"), page)
 
 
@@ -149,9 +149,13 @@ def _figures(summary: Summary) -> tuple[dict[str, list[tuple[str, Plot]]], bool]
 
 
 def _svg(plot: Plot, name: str) -> Markup:
-    """Return a drawing in the page's colours, without parts that the page already has."""
+    """Return a plot in the page's colours."""
     # The salt makes the ids of marks and clips differ between drawings.
-    drawn = plot.render("svg", svg_fonttype="none", svg_hashsalt=name)
+    return inline_svg(plot.render("svg", svg_fonttype="none", svg_hashsalt=name), name)
+
+
+def inline_svg(drawn: bytes, name: str) -> Markup:
+    """Return a drawing in the page's colours, without parts that the page already has."""
     root = ElementTree.fromstring(drawn)  # noqa: S314 - Matplotlib wrote it a moment ago
     for parent in list(root.iter()):
         for child in list(parent):
@@ -193,7 +197,7 @@ def _failures(summary: Summary) -> list[tuple[str, str, str]]:
 
 
 @cache
-def _template(name: str) -> Template:
+def page_template(name: str) -> Template:
     """Return the template of a page, with what the pages call."""
     made = templates().overlay()
     made.filters |= {"linked": linked, "rounded": rounded, "symbol": symbol}

@@ -133,3 +133,12 @@ def test_the_command_shows_a_table_or_json(runs, cli, monkeypatch):
     code, out, _ = cli("history", "tiny", "--results", runs, "--row", "ItemMean", "--json")
     assert code == 0
     assert json.loads(out)["lines"][0]["points"][1]["breaks"] == ["data", "split"]
+
+
+def test_the_command_writes_a_page(runs, cli, tmp_path):
+    path = tmp_path / "page.html"
+    code, out, err = cli("history", "tiny", "--results", runs, "--page", path)
+    assert (code, err) == (0, "")
+    assert out.endswith(f"written to {path}\n")
+    assert "<svg" in path.read_text(encoding="utf-8")
+    assert cli("history", "tiny", "--results", runs, "--page", path)[0] == 2
