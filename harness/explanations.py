@@ -64,9 +64,9 @@ def explain(model: surprise.AlgoBase, user: object, item: object) -> pd.DataFram
     >>> model = harness.fit(surprise.BaselineOnly(verbose=False), ratings)
     >>> harness.explain(model, "1", "31")[["term", "value"]].round(4)
        term   value
-    0  mean  3.5437
-    1  user -0.6341
-    2  item -0.2030
+    0  mean  3.5436
+    1  user -0.6340
+    2  item -0.2031
     """
     name = type(model).__name__
     entry = registry.entry_of(type(model))

@@ -84,7 +84,7 @@ def power(
     ...     results=None)
     >>> found = harness.power(done, difference=0.02)
     >>> found.pairs[["n_users", "users_needed"]].astype(int).values.tolist()
-    [[46, 876]]
+    [[39, 350]]
     """
     if pilot is None:
         if not isinstance(run, Run):
