@@ -148,9 +148,15 @@ def citations() -> Iterator[str]:
     yield _list(f"{', '.join(names)}: {_linked(cited)}" for cited, names in named.items())
 
 
+def reproduction() -> dict[str, Any]:
+    """Return what `harness reproduce --json` wrote; before version 0.3, its result alone."""
+    document = json.loads(REPRODUCED.read_text(encoding="utf-8"))
+    return dict(document.get("result", document))
+
+
 def reproduced() -> Iterator[str]:
-    """Yield what `harness reproduce --json` wrote into `results/reproduced.json`."""
-    record = json.loads(REPRODUCED.read_text(encoding="utf-8"))
+    """Yield the values of `results/reproduced.json`."""
+    record = reproduction()
     agree, printed = record["digits"]
     counts = ", ".join(f"{count} {verdict}" for verdict, count in record["counts"].items())
     yield f"{agree:,} of {printed:,} printed digits agree. Values: {counts}."
@@ -186,7 +192,7 @@ def _shown(value: object) -> str:
 
 def badge() -> str:
     """Return the badge of the digits that agree, as an image."""
-    agree, printed = json.loads(REPRODUCED.read_text(encoding="utf-8"))["digits"]
+    agree, printed = reproduction()["digits"]
     text = BADGE.read_text(encoding="utf-8")
     return re.sub(r"[\d,]+ of [\d,]+ digits", f"{agree:,} of {printed:,} digits", text)
 

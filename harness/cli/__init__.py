@@ -18,7 +18,7 @@ from click.shell_completion import CompletionItem
 import harness
 from harness import plugins, streams
 from harness.cli.command import GROUPS, write_examples
-from harness.cli.screen import TRACEBACK, listeners, say, shows_tracebacks
+from harness.cli.screen import TRACEBACK, documents, listeners, say, shows_tracebacks
 from harness.errors import HarnessError, PluginError, reason_of
 
 EXAMPLES = ("harness run quickstart", "harness new my.yaml --dataset ratings.csv")
@@ -112,10 +112,22 @@ def _loaded(name: str) -> click.Command:
             f"commands: {name!r} of {plugin.origin}: {plugin.target} is no command but of type "
             f"{type(command).__name__}; decorate a function with `click.command()`"
         )
-    for option in (_traceback_option(hidden=True), _log_option(hidden=True)):
+    _add_options(command, is_ours=plugin.is_builtin)
+    return command
+
+
+def _add_options(command: click.Command, *, is_ours: bool) -> None:
+    """Let a command, and those that it consists of, understand what every command has.
+
+    A command of a plug-in prints by itself, so that it has ``--json`` only if it declares that.
+    """
+    members = command.commands.values() if isinstance(command, click.Group) else ()
+    options = [_traceback_option(hidden=True), _log_option(hidden=True)]
+    for option in [*options, _json_option()] if is_ours and not members else options:
         if not any(option.opts[0] in parameter.opts for parameter in command.params):
             command.params.append(option)
-    return command
+    for member in members:
+        _add_options(member, is_ours=is_ours)
 
 
 def _short_help(group: _Commands, ctx: click.Context, name: str) -> str:
@@ -157,6 +169,29 @@ def _log_option(*, hidden: bool = False) -> click.Option:
     )
 
 
+def _json_option() -> click.Option:
+    def begin(context: click.Context, option: click.Parameter, value: bool) -> None:
+        if value and not context.resilient_parsing:
+            _begin_document(context.command_path.partition(" ")[2])
+
+    return click.Option(
+        ["--json"],
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=begin,
+        help="Print one JSON document in place of text, errors too.",
+    )
+
+
+def _begin_document(command: str) -> None:
+    from harness.cli.json_output import (
+        JsonDocument,  # which takes time that `harness --help` has not
+    )
+
+    documents[:] = [JsonDocument(command)]
+
+
 @click.group(
     cls=_Commands,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -180,6 +215,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     gc.set_threshold(50_000)  # what imports and compilation make lasts: collecting took a tenth
     streams.prepare()
     listeners.clear()
+    documents.clear()
+    failure: tuple[str, str, BaseException] | None = None
     try:
         if sys.stdout is None:
             raise HarnessError("standard output is closed; send it to a file or to /dev/null")
@@ -193,7 +230,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except HarnessError as error:
         traced = shows_tracebacks()
         say(_with_traceback(error) if traced else error, err=True, is_data=traced)
-        status = 2
+        status, failure = 2, (type(error).__name__, str(error), error)
     except (click.exceptions.Abort, KeyboardInterrupt) as stop:
         if arguments is None:  # the process ends here: those that follow have nothing to stop
             signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -202,7 +239,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         running = isinstance(stop.__cause__ or stop, KeyboardInterrupt)
         advice = "; finished cells are kept: run again to resume" if running else ""
         say(f"interrupted{advice}", err=True)
-        status = 130
+        status, failure = 130, ("interrupted", f"interrupted{advice}", stop)
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
         # Its message is the help; old versions of Click print that themselves.
@@ -212,32 +249,53 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # Click lists choices on lines of their own, with tabs.
         message = error.format_message()
         say(message if bare else f"Error: {' '.join(message.split())}", err=True)
-        status = 2
+        status, failure = 2, ("usage", " ".join(message.split()), error)
     except (MemoryError, OSError, ImportError, RuntimeError) as error:
         code = getattr(error, "errno", None)
         text = reason_of(error)
         if code in OUTPUT_ERRORS and getattr(error, "filename", None) is None:
             _drop_output()
-            say(f"standard output cannot be written ({text}); send it elsewhere", err=True)
+            documents.clear()  # there is no place for one
+            message = f"standard output cannot be written ({text}); send it elsewhere"
         elif (
             isinstance(error, MemoryError)
             or code in LIMIT_ERRORS
             or any(message in str(error) for message in LIMIT_MESSAGES)
         ):
             advice = "raise its limit or use fewer workers"
-            say(f"the system has no more room ({text}); {advice}", err=True)
+            message = f"the system has no more room ({text}); {advice}"
         elif code == errno.ENAMETOOLONG:
             name = str(getattr(error, "filename", None) or "a path")
             short = name if len(name) <= SHOWN else f"{name[:SHOWN]} …"
-            say(f"{short}: is no path ({text}); give a shorter name", err=True)
+            message = f"{short}: is no path ({text}); give a shorter name"
         else:
             raise
-        status = 2
+        say(message, err=True)
+        status, failure = 2, (type(error).__name__, message, error)
     status = status if isinstance(status, int) else 0
+    _print_document(status, failure, sys.argv[1:] if arguments is None else arguments)
     for hear in listeners:
         hear(f"exit code {status}")
     listeners.clear()
     sys.exit(status)
+
+
+def _print_document(
+    status: int, failure: tuple[str, str, BaseException] | None, arguments: Sequence[str]
+) -> None:
+    """With ``--json``, print the document of the command, or of what stopped it."""
+    words = [word for word in arguments if not word.startswith("-")]
+    name = words[0] if words else ""
+    is_known = name in plugins.builtin_names("commands")
+    if failure and not documents and "--json" in arguments and is_known:
+        _begin_document(name)  # the option was not read: another word is wrong
+    if not documents:
+        return
+    document, *_ = documents
+    documents.clear()
+    if failure:
+        document.fail(*failure)
+    say(document.to_json(status), is_data=True)
 
 
 def _with_traceback(error: Exception) -> str:

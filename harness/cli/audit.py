@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import click
 import harness
 from harness.cli import options, words
 from harness.cli.command import command
-from harness.cli.screen import say
+from harness.cli.screen import documents, give_result, say
 
 
 @command("audit quickstart", "audit lists.csv --truth test.csv --train train.csv")
@@ -25,9 +26,8 @@ from harness.cli.screen import say
     metavar="LABEL",
     help="With a cut-off rank; by default ndcg@10, or that of the run.",
 )
-@options.as_json
 @options.results
-def audit(sources: tuple[str, ...], as_json: bool, **settings: Any) -> int:
+def audit(sources: tuple[str, ...], **settings: Any) -> int:
     """Search a run, or what any program wrote, for errors that published tables contain.
 
     FILE is what `harness evaluate` reads: predictions, or recommendations with --truth. Each
@@ -36,8 +36,8 @@ def audit(sources: tuple[str, ...], as_json: bool, **settings: Any) -> int:
     """
     files = [source for source in sources if Path(source).is_file()]
     audits = [harness.audit(source, beside=files, **settings) for source in sources]
-    if as_json:
-        say("[" + ",\n".join(audit.to_json() for audit in audits) + "]", is_data=True)
+    if documents:
+        give_result([json.loads(audit.to_json()) for audit in audits])
         return 0
     say("\n\n".join(map(str, audits)))
     return 0

@@ -10,7 +10,7 @@ import click
 import harness
 from harness.cli import options, words
 from harness.cli.command import command
-from harness.cli.screen import say
+from harness.cli.screen import documents, give_result, say, say_written
 
 
 @command("best quickstart", "best quickstart --metric ndcg@5 -o best.yaml")
@@ -30,6 +30,9 @@ def best(run: str, results: Path, output: Path | None, **choice: str | None) -> 
 
     (opened,) = options.opened((run,), results)
     row = harness.best(opened, **choice)
+    if documents:
+        keys = {"row": row.row.model_dump(mode="json"), "params": row.params}
+        give_result(keys | {"config": row.config_in("."), "evidence": row.evidence})
     text = row.to_yaml(output.parent if output else ".")
     if output is None:
         say(text.rstrip(), is_data=True)
@@ -38,5 +41,5 @@ def best(run: str, results: Path, output: Path | None, **choice: str | None) -> 
     for sentence in row.evidence:
         say(sentence)
     config = shlex.quote(str(output))
-    say(f"written to {output}; use it with `harness run {config}` or `harness recommend {config}`")
+    say_written(output, f"; use it with `harness run {config}` or `harness recommend {config}`")
     return 0

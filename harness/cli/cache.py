@@ -6,13 +6,20 @@ import click
 
 from harness.cli import options
 from harness.cli.command import CommandGroup, command
-from harness.cli.screen import say, show_table
+from harness.cli.screen import documents, give_result, say, show_table
 from harness.errors import counted
 
 
 @command("cache list", "cache size", name="list")
 def list_cells() -> int:
     """List finished cells: key, megabytes, when."""
+    if documents:
+        give_result(
+            [
+                {"cell": entry.key, "bytes": entry.n_bytes, "written": entry.written.isoformat()}
+                for entry in options.store().entries()
+            ]
+        )
     rows = [
         [entry.key[:16], f"{entry.n_bytes / 1e6:.2f}", entry.written.isoformat(" ", "minutes")]
         for entry in options.store().entries()
@@ -25,6 +32,8 @@ def list_cells() -> int:
 def size() -> int:
     """Print the number of cells and their size."""
     sizes = [entry.n_bytes for entry in options.store().entries()]
+    if documents:
+        give_result({"cells": len(sizes), "bytes": sum(sizes)})
     say(f"{counted(len(sizes), 'cell')}, {sum(sizes) / 1e6:.1f} MB")
     return 0
 

@@ -8,7 +8,7 @@ import click
 
 from harness.cli import options
 from harness.cli.command import command
-from harness.cli.screen import plain, say, show_table
+from harness.cli.screen import documents, give_result, plain, say, show_table
 from harness.errors import joined
 
 
@@ -39,11 +39,19 @@ def check(
         return _print_resolved(configs, overrides)
     from harness.experiment.dry_run import dry_run
 
-    n_faults = 0
+    n_faults, plans = 0, []
     for number, config in enumerate(configs):
         if number:
             say()
         plan = dry_run(config, overrides=overrides)
+        plans.append(
+            {
+                "name": plan.name,
+                "facts": dict(plan.facts),
+                "notes": [*map(str, plan.notes)],
+                "faults": [*plan.faults],
+            }
+        )
         say(f"{plain(plan.name)}\n")
         for subject, fact in plan.facts:
             say(f"{subject:<12}{plain(fact)}")
@@ -62,6 +70,8 @@ def check(
             for line in lines:
                 say(line, err=err)
         n_faults += len(plan.faults)
+    if documents:
+        give_result(plans)
     return 2 if n_faults else 0
 
 

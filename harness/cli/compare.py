@@ -10,7 +10,7 @@ import click
 import harness
 from harness.cli import options, table_columns, words
 from harness.cli.command import command
-from harness.cli.screen import plain, say, show_run, show_table
+from harness.cli.screen import plain, say, say_written, show_run, show_table
 from harness.errors import HarnessError
 
 if TYPE_CHECKING:
@@ -104,7 +104,8 @@ def compare(
     path = options.page(output, results / "comparison.html")
     joined = join(opened, anyway=anyway)
     show_run(joined, columns)
-    say(f"\nwritten to {write_page(opened, path, joined=joined)}")
+    say()
+    say_written(write_page(opened, path, joined=joined))
     return 0
 
 
@@ -143,5 +144,5 @@ def _show_across(comparison: AcrossDataSets, form: str, output: Path | None) -> 
     if output is None:
         say(data.decode().removesuffix("\n"), is_data=True)
     else:
-        say(f"written to {write_output(output, data)}")
+        say_written(write_output(output, data))
     return 0

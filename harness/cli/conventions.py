@@ -8,7 +8,7 @@ import click
 
 from harness.cli import options, words
 from harness.cli.command import command
-from harness.cli.screen import number, say, show_table
+from harness.cli.screen import documents, give_result, number, say, show_table
 
 
 @command("conventions quickstart", "conventions quickstart --metric ap -k 5 --threshold 4")
@@ -31,6 +31,8 @@ def conventions(run: str, results: Path, role: str, k: int, threshold: float | N
 
     (opened,) = options.opened((run,), results)
     scored = under_conventions(opened, options.store(), role=role, k=k, threshold=threshold)
+    if documents:
+        give_result(scored)
     for names, rows in scored.groupby(list(GROUP), sort=False):
         say(f"\n{run} · {role}@{k} · {', '.join(map(str, names))}\n")
         shown = rows.drop(columns=list(GROUP)).dropna(axis=1, how="all")

@@ -15,7 +15,15 @@ import click
 import harness
 from harness.cli import options, words
 from harness.cli.command import command
-from harness.cli.screen import number, print_run, say, show_table
+from harness.cli.screen import (
+    documents,
+    give_result,
+    number,
+    print_run,
+    say,
+    say_written,
+    show_table,
+)
 from harness.errors import ResultsError, counted, joined
 from harness.lazy import pd
 
@@ -35,6 +43,8 @@ class _Scored(NamedTuple):
     rows: list[list[object]]
     users: list[pd.DataFrame]
     notes: list[str]
+    values: list[dict[str, object]]
+    """Of each row its name, its values by metric, users and seconds; not rounded."""
 
 
 def _by_role(
@@ -168,7 +178,7 @@ def evaluate(
         raise click.UsageError("--truth, --training: a run has its own; leave them out")
     labels_of_runs = [label for run in runs.values() for label in run.info.metrics]
     metrics = harness.metrics.parse_many(labels or labels_of_runs)
-    scored = _Scored([], [], [])
+    scored = _Scored([], [], [], [])
     if labels is None:
         metrics = _of_estimates(scored, metrics)
     names = _names(files)
@@ -184,6 +194,8 @@ def evaluate(
             _score(scored, names[path], metrics, read)
     of_files = {*names.values()}.issuperset(row[0] for row in scored.rows)
     first = "file" if of_files else "row"
+    if documents:
+        give_result({"rows": scored.values})
     show_table([first, *map(str, metrics), "users", "seconds"], scored.rows, [first])
     for note in scored.notes:
         say(f"note: {note}")
@@ -212,7 +224,8 @@ def _score_against(
     folder = exchange.write(joined, output) if output is not None else None
     print_run(joined, form)
     if folder is not None:
-        say(f"\nwritten to {folder}")
+        say()
+        say_written(folder)
     return row.users
 
 
@@ -254,6 +267,15 @@ def _score(
     seconds = time.perf_counter() - begun
     values = [number(score.mean, ".6f") for score in scores.values()]
     scored.rows.append([name, *values, evidence.rankings.n_users, f"{seconds:.2f}"])
+    means = {str(metric): score.mean for metric, score in scores.items()}
+    scored.values.append(
+        {
+            "name": name,
+            "values": means,
+            "users": evidence.rankings.n_users,
+            "seconds": seconds,
+        }
+    )
     scored.notes.extend(map(str, evidence.notes))
     if evidence.pairs is not None and any(m.definition.needs == "pairs" for m in metrics):
         n_judged, n_paired = len(evidence.rankings.pool), len(evidence.pairs.ratings)
@@ -309,6 +331,10 @@ def _rescore(
         }
         cells = (number(value, ".6f") for value in values.values())
         scored.rows.append([name, *cells, row.n_users, seconds])
+        shown = {str(label): value for label, value in values.items()}
+        scored.values.append(
+            {"name": name, "values": shown, "users": row.n_users, "seconds": float(seconds)}
+        )
         row.users.insert(0, "file", name)
         scored.users.append(row.users)
         for label in values.keys() & there.keys():

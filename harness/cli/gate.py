@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 import harness
-from harness.cli import options, words
+from harness.cli import options, screen, words
 from harness.cli.command import command
 from harness.cli.screen import plain, say
 from harness.errors import ComparisonError
@@ -71,7 +70,6 @@ COLOURS = {"not worse": "green", "worse": "red", "undecided": "yellow"}
 @click.option("--split", metavar="NAME", help="Choose the table with this split.")
 @click.option("--candidates", metavar="NAME", help="Choose the table with these candidates.")
 @options.truth
-@options.as_json
 @click.option("--junit", type=options.output, help="Write the verdict as JUnit XML to this file.")
 @options.force
 @options.results
@@ -89,7 +87,6 @@ def gate(
     split: str | None,
     candidates: str | None,
     truth: Path | None,
-    as_json: bool,
     junit: Path | None,
     results: Path,
 ) -> int:
@@ -139,9 +136,8 @@ def gate(
     code = UNDECIDED if strict and answer.verdict == "undecided" else CODES[answer.verdict]
     if junit is not None:
         _write_junit(answer, code, junit)
-    if as_json:
-        say(json.dumps(answer.to_dict() | {"exit": code}, indent=1), is_data=True)
-        return code
+    if screen.documents:
+        screen.give_result(answer.to_dict())
     first, *rest = answer.sentences()
     say(plain(first), colour=COLOURS[answer.verdict])
     for sentence in rest:

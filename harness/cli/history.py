@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli import options, words
+from harness.cli import options, screen, words
 from harness.cli.command import command
-from harness.cli.screen import plain, say, show_table
+from harness.cli.screen import plain, say, say_written, show_table
 
 if TYPE_CHECKING:
     from harness.results.history_values import Line
@@ -29,7 +28,6 @@ COLUMNS = ("started (UTC)", "value", "low", "high", "users", "changed since the 
 )
 @click.option("--row", metavar="NAME", help="One row; by default all.")
 @click.option("--last", type=click.IntRange(1), metavar="N", help="Only the latest runs.")
-@options.as_json
 @click.option("--page", type=options.output, help="Write a page with a plot to this file.")
 @options.force
 @options.results
@@ -38,7 +36,6 @@ def history(
     metric: str | None,
     row: str | None,
     last: int | None,
-    as_json: bool,
     page: Path | None,
     results: Path,
 ) -> int:
@@ -56,9 +53,8 @@ def history(
         from harness.report.history_page import write_history_page
 
         page = write_history_page(answer, options.page(page, page))
-    if as_json:
-        say(json.dumps(answer.to_dict(), indent=1), is_data=True)
-        return 0
+    if screen.documents:
+        screen.give_result(answer.to_dict())
     say(plain(answer.sentence()))
     for line in answer.lines:
         place = ", ".join((line.dataset, line.split, line.candidates))
@@ -67,7 +63,8 @@ def history(
     for note in answer.notes:
         say(f"note: {plain(note)}")
     if page is not None:
-        say(f"\nwritten to {page}")
+        say()
+        say_written(page)
     return 0
 
 

@@ -8,7 +8,7 @@ import click
 
 from harness.cli import options, words
 from harness.cli.command import command
-from harness.cli.screen import say
+from harness.cli.screen import say, say_written
 
 
 @command("methods quickstart", "methods quickstart --checklist -o checklist.md")
@@ -31,5 +31,5 @@ def methods(run: str, results: Path, checklist: bool, output: Path | None) -> in
     if output is None:
         say(text.removesuffix("\n"), is_data=True)
     else:
-        say(f"written to {write_output(output, text)}")
+        say_written(write_output(output, text))
     return 0

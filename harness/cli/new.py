@@ -16,7 +16,7 @@ from harness.cli.config_text import config_text
 from harness.cli.options import file, folder, force, in_the_call, unused
 from harness.cli.ratings_file import DatasetAnswer
 from harness.cli.schema import make_schema, to_text
-from harness.cli.screen import printable, say
+from harness.cli.screen import documents, printable, say, say_written
 from harness.errors import HarnessError
 
 SCHEMA_FILE = "schema.json"
@@ -69,7 +69,7 @@ def new(
         raise click.UsageError("FILE: the name is empty; give one, as my.yaml")
     refuse_ratings(path)  # first: --force would replace the data
     unused(path)
-    asks = not yes and sys.stdin.isatty()
+    asks = not yes and not documents and sys.stdin.isatty()
     data = DatasetAnswer(path.parent, data_columns, asks)
     named: dict[str, object] = {}
     questions: tuple[tuple[str, str, object, Callable[..., object]], ...] = (
@@ -88,7 +88,7 @@ def new(
             named[key] = convert(default if stated[key] is None else stated[key])
     named["split"] = answers.SPLITS[str(named["split"])]
     for written in _write(path, named, data.note):
-        say(f"written to {written}")
+        say_written(written)
     if data.faults:
         say(f"\nBefore a run, these rows need a decision:\n{data.faults}")
     say(f"next: harness {'check' if data.faults else 'run'} {shlex.quote(str(path))}")
@@ -99,7 +99,7 @@ def _write_plugin(folder: Path) -> int:
     from harness.cli.template import write_template
 
     for path in write_template(folder):
-        say(f"written to {path}")
+        say_written(path)
     name = shlex.quote(str(folder))
     commands = (
         f"pip install -e {name}, harness list plugins --check, harness run {name}/config.yaml"

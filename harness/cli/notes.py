@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
 from harness.cli import options, words
 from harness.cli.command import command
-from harness.cli.screen import plain, say
+from harness.cli.screen import documents, give_result, plain, say
 
 
 @command("notes quickstart", "notes quickstart --json")
 @click.argument("run", metavar="RUN", shell_complete=words.runs)
 @options.results
-@options.as_json
-def notes(run: str, results: Path, as_json: bool) -> int:
+def notes(run: str, results: Path) -> int:
     """Print all notes of a run, in groups by what they change.
 
     Below a table stand the five that change most how it is read.
@@ -24,8 +22,8 @@ def notes(run: str, results: Path, as_json: bool) -> int:
     from harness.notes import in_groups
 
     (opened,) = options.opened((run,), results)
-    if as_json:
-        say(json.dumps([note.to_dict() for note in opened.info.notes], indent=2), is_data=True)
+    if documents:
+        give_result([note.to_dict() for note in opened.info.notes])
         return 0
     if not opened.info.notes:
         say(f"{opened.name}: no notes")

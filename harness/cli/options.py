@@ -102,7 +102,6 @@ force = click.option(
 truth = click.option(
     "--truth", type=file, help="The relevant items, where FILE holds recommendations."
 )
-as_json = click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 workers = click.option(
     "--workers",
     type=click.IntRange(1, 256),

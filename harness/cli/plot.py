@@ -10,7 +10,7 @@ import click
 
 from harness.cli import options, words
 from harness.cli.command import command
-from harness.cli.screen import say
+from harness.cli.screen import say, say_written
 from harness.errors import ResultsError
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def plot(
     for drawing in drawn if output else ():
         options.unused(drawing.path(form, folder))
     for drawing in drawn:
-        say(f"written to {drawing.write(form, folder)}")
+        say_written(drawing.write(form, folder))
     for kind, reasons in missing.items():
         for reason in reasons if kind not in OPTIONAL else ():
             say(reason, err=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import click
 import harness
 from harness.cli import options, words
 from harness.cli.command import command
-from harness.cli.screen import plain, say, show_table
+from harness.cli.screen import documents, give_result, plain, say, show_table
 from harness.errors import HarnessError
 
 
@@ -43,7 +42,6 @@ from harness.errors import HarnessError
 )
 @options.overrides
 @options.workers
-@options.as_json
 @options.results
 def power(
     run: str,
@@ -51,7 +49,6 @@ def power(
     pilot: int | None,
     overrides: tuple[str, ...],
     workers: int | None,
-    as_json: bool,
     **settings: Any,
 ) -> int:
     """Say which differences a run can find, and how many users and seeds it needs.
@@ -70,9 +67,8 @@ def power(
     else:
         settings |= {"pilot": pilot, "overrides": overrides, "workers": workers}
         analysis = harness.power(run, **settings)
-    if as_json:
-        say(json.dumps(analysis.to_dict(), indent=2), is_data=True)
-        return 0
+    if documents:
+        give_result(analysis.to_dict())
     for sentence in analysis.sentences():
         say(plain(sentence))
     titles, rows = columns(analysis)

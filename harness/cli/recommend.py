@@ -15,7 +15,7 @@ import harness
 from harness.cli import options, words
 from harness.cli.command import command
 from harness.cli.fitted import fitted, stages
-from harness.cli.screen import say
+from harness.cli.screen import documents, give_result, say
 from harness.errors import DataError, HarnessError, counted, listed, reason_of
 from harness.lazy import pa, pd, pq
 
@@ -129,6 +129,10 @@ def recommend(
         clip=clip,
         unknown_users=unknown_users,
     )
+    if documents and output is None:
+        frames = list(_reported(blocks, without_list))
+        give_result(pd.concat(frames) if frames else [])
+        return 0
     target: AbstractContextManager[IO[bytes]] = (
         nullcontext(sys.stdout.buffer) if output is None else open_output(output)
     )

@@ -8,7 +8,7 @@ import click
 
 from harness.cli import options
 from harness.cli.command import command
-from harness.cli.screen import say
+from harness.cli.screen import say_written
 
 
 @command("report quickstart", "report quickstart my-run -o both.html")
@@ -38,8 +38,8 @@ def report(
     if len(opened) == 1:
         path = (opened[0].folder or results / opened[0].name) / "report.html"
     path = options.page(output, path)
-    say(f"written to {write_page(opened, path, baseline=baseline, anyway=anyway)}")
+    say_written(write_page(opened, path, baseline=baseline, anyway=anyway))
     if output is None:
         for folder in sorted({run.folder.parent for run in opened if run.folder is not None}):
-            say(f"written to {write_index(folder)}")
+            say_written(write_index(folder))
     return 0

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli import options
 from harness.cli.command import Command, command
-from harness.cli.screen import number, say, show_table
+from harness.cli.screen import documents, give_result, number, say, show_table
 
 if TYPE_CHECKING:
     from harness.reproduce import Finding
@@ -36,8 +36,7 @@ class _Sources(Command):
 @click.option(
     "--no-runs", is_flag=True, help="Compute only numbers that need no data and no training."
 )
-@options.as_json
-def reproduce(sources: tuple[str, ...], quiet: bool, no_runs: bool, as_json: bool) -> int:
+def reproduce(sources: tuple[str, ...], quiet: bool, no_runs: bool) -> int:
     """Compute published numbers again and compare them.
 
     All sources without SOURCE. The exit code is 1 if a number differs.
@@ -49,8 +48,8 @@ def reproduce(sources: tuple[str, ...], quiet: bool, no_runs: bool, as_json: boo
         runs = {} if no_runs else published.trained_runs(watch)
         reproduction = published.Reproduction.of(*sources, runs=runs)
     counts = reproduction.counts
-    if as_json:
-        say(reproduction.to_json(), is_data=True)
+    if documents:
+        give_result(json.loads(reproduction.to_json()))
         return 1 if counts["differs"] else 0
     for key, findings in reproduction.findings.items():
         seconds = "" if no_runs else f", {reproduction.seconds[key]:.1f} s"

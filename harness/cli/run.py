@@ -11,7 +11,7 @@ import click
 import harness
 from harness.cli import answers, options, table_columns, words
 from harness.cli.command import command
-from harness.cli.screen import plain, say, show_run
+from harness.cli.screen import plain, say, say_written, show_run
 from harness.errors import ConfigError, Fault, counted, joined, listed
 
 if TYPE_CHECKING:
@@ -119,7 +119,8 @@ def run(
                 config, overrides=overrides, track=trackers, watch=watch, **settings
             )
         show_run(result, columns)
-        say(f"\nwritten to {plain(result.folder)}")
+        say()
+        say_written(result.folder)
         if written is not None:
             call = f"harness run {shlex.quote(str(written))}"
             say(f"its config: {plain(written)}; edit it, then `{plain(call)}`")

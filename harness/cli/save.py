@@ -10,7 +10,7 @@ import harness
 from harness.cli import options, words
 from harness.cli.command import command
 from harness.cli.fitted import fitted
-from harness.cli.screen import say
+from harness.cli.screen import say_written
 
 
 @command("save quickstart model.harness", "save quickstart svd.harness --algorithm SVD")
@@ -34,5 +34,5 @@ def save(
     model, _ = fitted(source, results, choice, overrides=overrides)
     harness.save_model(model, file)
     size = file.stat().st_size / 1e6
-    say(f'written to {file} ({size:.1f} MB); read it with harness.load_model("{file}")')
+    say_written(file, f' ({size:.1f} MB); read it with harness.load_model("{file}")')
     return 0

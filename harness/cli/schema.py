@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.cli.command import command
 from harness.cli.options import formats
-from harness.cli.screen import say
+from harness.cli.screen import documents, give_result, say
 from harness.errors import joined
 
 if TYPE_CHECKING:
@@ -34,7 +34,12 @@ do not edit it by hand. `harness new` writes a config to start from.
 
 
 @command("schema > schema.json", "schema --format markdown")
-@formats("json", "markdown", help="JSON Schema for editors, or a reference page.")
+@formats(
+    "json",
+    "markdown",
+    "output",
+    help="JSON Schema for editors, a reference page, or the schema of what --json prints.",
+)
 def schema(form: str) -> int:
     """Print the keys of a config, their types and defaults.
 
@@ -42,7 +47,14 @@ def schema(form: str) -> int:
 
     `# yaml-language-server: $schema=schema.json`
     """
+    if form == "output":
+        from harness.cli.json_output import SCHEMA
+
+        say(to_text(SCHEMA), is_data=True)
+        return 0
     declared = make_schema()
+    if documents and form == "json":
+        give_result(declared)
     as_json = form == "json"
     text = to_text(declared) if as_json else make_reference(declared).removesuffix("\n")
     say(text, is_data=True)

@@ -19,6 +19,7 @@ from harness.errors import HarnessError
 from harness.streams import as_shown
 
 if TYPE_CHECKING:
+    from harness.cli.json_output import JsonDocument
     from harness.results.display import TextTable
     from harness.results.runs import Run
 
@@ -38,6 +39,8 @@ TRACEBACK = "HARNESS_TRACEBACK"
 """The variable that asks for tracebacks; worker processes inherit it."""
 listeners: list[Callable[[str], object]] = []
 """What hears every text that is said, as the file of ``--log-file`` does."""
+documents: list[JsonDocument] = []
+"""With ``--json``, what gathers texts and tables in place of the screen; else none."""
 
 
 def printable(text: str) -> str:
@@ -64,6 +67,9 @@ def say(text: object = "", *, colour: str = "", err: bool = False, is_data: bool
     """
     for hear in () if is_data else listeners:
         hear(click.unstyle(str(text)))
+    if documents and not err:
+        documents[0].add_text(click.unstyle(str(text)), is_data=is_data)
+        return
     lines = as_shown(printable(str(text)), sys.stderr if err else sys.stdout).split("\n")
     if err:
         lines = [s if len(s) <= LONGEST_LINE else f"{s[:LONGEST_LINE]} …" for s in lines]
@@ -71,6 +77,18 @@ def say(text: object = "", *, colour: str = "", err: bool = False, is_data: bool
         lines = [part for line in lines for part in _wrapped(line, width, fold=False)]
     shown = "\n".join(lines)
     _write(click.style(shown, fg=colour) if colour else shown, err=err)
+
+
+def say_written(path: object, more: str = "") -> None:
+    """Say which file or folder was written."""
+    say(f"written to {plain(path)}{more}")
+    if documents:
+        documents[0].files.append(str(path))
+
+
+def give_result(value: object) -> None:
+    """With ``--json``, take a value as the result of the command."""
+    documents[0].result = value
 
 
 def shows_tracebacks() -> bool:
@@ -103,6 +121,9 @@ def show_table(
     which repeats the first column. The cells (row, column) in `best` stand out, and a line is drawn
     above each row in `below`.
     """
+    if documents:
+        documents[0].add_table(columns, rows)
+        return
     columns, *cells = (
         [as_shown(plain(value), sys.stdout) for value in row] for row in (columns, *rows)
     )
@@ -223,6 +244,9 @@ def show_run(run: Run, columns: str | None = None) -> None:
     stand beside the numbers where there is room, else below the table. On a terminal that is too
     narrow for the table, columns of less weight are left out, unless `columns` names some.
     """
+    if documents:
+        documents[0].add_run(run)
+        return
     from harness.cli import table_columns
     from harness.results.display import display_table
     from harness.results.group_tables import group_tables

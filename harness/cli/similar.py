@@ -10,7 +10,7 @@ import harness
 from harness.cli import options, words
 from harness.cli.command import command
 from harness.cli.fitted import fitted
-from harness.cli.screen import say
+from harness.cli.screen import documents, give_result, say
 from harness.errors import HarnessError
 
 
@@ -46,5 +46,8 @@ def similar(
         source, results, choice, lambda train: place_of(train, side, asked), overrides=overrides
     )
     table = harness.similar(model, item=item, user=user, n=top)
+    if documents:
+        give_result(table)
+        return 0
     say(table.to_csv(index=False, lineterminator="\n").rstrip())
     return 0

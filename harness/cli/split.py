@@ -10,7 +10,7 @@ import click
 
 from harness.cli import options, words
 from harness.cli.command import command
-from harness.cli.screen import say
+from harness.cli.screen import documents, say
 from harness.errors import counted
 
 
@@ -66,6 +66,8 @@ def split(config: str, overrides: tuple[str, ...], output: Path | None, export: 
     for path, (folds, title) in files.items():
         splits.save(folds, path)
         say(path)
+        if documents:
+            documents[0].files.append(str(path))
         for fold in folds:
             say(
                 f"  {title}, fold {fold.fold + 1} of {len(folds)}: "

@@ -137,7 +137,7 @@ def test_an_audit_fits_80_columns_and_ends_with_0(call, tmp_path, monkeypatch):
     out = call.done("audit", "p.csv")
     assert "1 fault, no caution found" in out
     assert max(map(len, out.splitlines())) <= 80
-    found = json.loads(call.done("audit", "p.csv", "--json"))
+    found = json.loads(call.done("audit", "p.csv", "--json"))["result"]
     assert found == [harness.audit("p.csv").model_dump()]
 
 

@@ -66,7 +66,7 @@ def test_notes_are_printed_in_groups_the_most_important_first(call, made, tmp_pa
     _, out, _ = call("notes", "one")
     assert out == f"{WEIGHTS[3]}:\n\n  of weight 3\n\n{WEIGHTS[1]}:\n\n  of weight 1\n"
     _, out, _ = call("notes", "one", "--json")
-    assert [note["code"] for note in json.loads(out)] == ["mine:1", "mine:3"]
+    assert [note["code"] for note in json.loads(out)["result"]] == ["mine:1", "mine:3"]
 
 
 def test_a_run_without_notes_says_so(call, made, tmp_path):

@@ -201,7 +201,7 @@ def test_the_command_prints_text_and_json(cli, tmp_path, monkeypatch):
     (tmp_path / "two.yaml").write_text(
         json.dumps(CONFIG | {"dataset": ["a/r.csv", "b/r.csv"], "split": "holdout"})
     )
-    found = json.loads(cli("describe", "two.yaml", "--json")[1])
+    found = json.loads(cli("describe", "two.yaml", "--json")[1])["result"]
     assert [each["name"] for each in found] == ["a/r.csv", "b/r.csv"]
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "run.json").write_text(json.dumps({"config": CONFIG | {"name": "run"}}))

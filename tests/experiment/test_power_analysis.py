@@ -167,7 +167,7 @@ def test_the_command_prints_the_answer_and_json(folder, one, cli, tmp_path):
     assert "users needed" in out
     code, out, _ = cli("power", "one", "--power", "0.9", "--json", *where)
     expected = harness.power(one, power=0.9)
-    assert json.loads(out) == expected.to_dict()
+    assert json.loads(out)["result"] == expected.to_dict()
     code, _, err = cli("power", "one", "--set", "seed=1", *where)
     assert code == 2
     assert "need --pilot; add it" in err

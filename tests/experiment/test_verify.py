@@ -51,7 +51,7 @@ def test_the_first_cell_that_differs_is_named_and_the_other_rows_are_equal(folde
 
     rewrite(folder, change)
     code, out, _ = cli("verify", folder, "--json")
-    answer = json.loads(out)
+    answer = json.loads(out)["result"]
     assert (code, answer["equal"]) == (1, False)
     assert answer["rows"] == [
         {"row": "BaselineOnly", "difference": ""},

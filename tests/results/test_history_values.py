@@ -132,7 +132,7 @@ def test_the_command_shows_a_table_or_json(runs, cli, monkeypatch):
     assert max(map(len, out.splitlines())) <= 80
     code, out, _ = cli("history", "tiny", "--results", runs, "--row", "ItemMean", "--json")
     assert code == 0
-    assert json.loads(out)["lines"][0]["points"][1]["breaks"] == ["data", "split"]
+    assert json.loads(out)["result"]["lines"][0]["points"][1]["breaks"] == ["data", "split"]
 
 
 def test_the_command_writes_a_page(runs, cli, tmp_path):
