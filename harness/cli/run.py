@@ -130,6 +130,10 @@ def run(
                 f"kept as {plain(result.earlier)}",
                 err=True,
             )
+        if result.removed:
+            keep = result.info.experiment.results.keep
+            runs = counted(len(result.removed), "earlier run")
+            say(f"note: {runs} removed, as `results: {{keep: {keep}}}` says", err=True)
         for sentence in missing(result.info):
             say(plain(sentence))
             failed += 1

@@ -12,7 +12,16 @@ from pydantic import AfterValidator, Field, ValidationInfo, field_validator, mod
 from harness import metrics, plugins
 from harness.candidates import CandidatesSection, Rated
 from harness.config.algorithms import AlgorithmConfig, AlgorithmSection
-from harness.config.settings import USUAL_METRIC, Draw, Execution, Inference, Outputs, Seeds, Tuning
+from harness.config.settings import (
+    USUAL_METRIC,
+    Draw,
+    Execution,
+    Inference,
+    Outputs,
+    Results,
+    Seeds,
+    Tuning,
+)
 from harness.config.trackers import TrackersSection
 from harness.datasets.section import DatasetSection
 from harness.errors import MetricError, PluginError, suggestion
@@ -124,6 +133,8 @@ class Experiment(Section):
     mean of all ratings, or those of `ItemMean` or `Popularity`."""
     outputs: Outputs = Outputs()
     """What the run keeps beside the scores; by default neither lists nor estimates."""
+    results: Results = Results()
+    """What stays of a run when a later one of its name takes its place."""
     trackers: TrackersSection = Field(default={})
     """Where the run is logged beside its folder: names, as `[csv, mlflow]`, or parameters by name,
     as `csv: {path: all.csv}`. One that fails is a note. Passwords do not belong here."""

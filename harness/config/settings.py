@@ -182,6 +182,13 @@ class Outputs(Section):
         return self.lists is not None or self.estimates
 
 
+class Results(Section):
+    """What stays of a run when a later one takes its place."""
+
+    keep: int | None = Field(default=None, ge=0, le=10_000)
+    """How many earlier runs of this name are kept as `NAME@TIME`, the latest; by default all."""
+
+
 class Execution(Section):
     """How a run is executed; nothing here changes a number."""
 

@@ -148,7 +148,12 @@ def run(
         if results is None:
             return done
         watch(Stage("", "writing"))
-        return done.write(Path(results))
+        written = done.write(Path(results))
+        if (keep := experiment.results.keep) is not None and written.folder is not None:
+            from harness.results.history import remove_earlier
+
+            written.removed = remove_earlier(written.folder, keep)
+        return written
 
     if not trackers:
         return written(computed())

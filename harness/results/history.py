@@ -5,12 +5,14 @@ from __future__ import annotations
 import itertools
 import os
 import re
+import shutil
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from harness.config.files import RUN_FILE
+from harness.files import report_os_error
 from harness.results.record import record_in
 
 MARK = "@"
@@ -19,7 +21,7 @@ _TIME = "%Y-%m-%dT%H-%M-%S"
 """Sorts by age, and is legal in the name of a file on Windows."""
 _STARTED = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d):(\d\d):(\d\d)")
 _EARLIER = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(-\d+)?")
-NOT_IN_NUMBERS = frozenset({"description", "execution", "trackers"})
+NOT_IN_NUMBERS = frozenset({"description", "execution", "results", "trackers"})
 """Keys of a config that change no number of a run."""
 
 
@@ -107,6 +109,25 @@ def _cells(described: Mapping[str, Any]) -> dict[tuple[object, ...], object]:
         for cell in described["cells"]
         if "error" not in cell
     }
+
+
+def remove_earlier(folder: Path, keep: int) -> list[Path]:
+    """Remove the earlier runs of a name beyond the latest `keep`; return those that are gone.
+
+    A folder with files that no run wrote stays, and so does what a link leads to.
+    """
+    from harness.results.folder import WRITTEN
+
+    surplus = earlier_runs(folder)
+    removed = []
+    for place in surplus[: len(surplus) - keep] if keep else surplus:
+        is_run = "schema_version" in record_in(place)
+        names = {file.name for file in place.iterdir()}
+        if is_run and not place.is_symlink() and names <= WRITTEN | {"plots"}:
+            with report_os_error(place, "cannot be removed", "remove it by hand"):
+                shutil.rmtree(place)
+            removed.append(place)
+    return removed
 
 
 def place_of_earlier(folder: Path, replaced: Path) -> Path | None:

@@ -65,6 +65,8 @@ class Run(SessionViews):
         there was none, or the same.
     changed : list of str
         What differs between the two, as ``other data``.
+    removed : list of Path
+        Earlier runs that are gone, as ``results: {keep: 10}`` says.
     """
 
     def __init__(
@@ -77,6 +79,7 @@ class Run(SessionViews):
     ) -> None:
         self.info, self.folder, self._outputs = info, folder, outputs
         self.earlier: Path | None = None
+        self.removed: list[Path] = []
         self.changed: list[str] = []
         if users is not None:  # else both are read from the folder when they are asked for
             self.users = users

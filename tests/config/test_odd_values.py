@@ -69,6 +69,7 @@ statistics: {claim: models, baseline: SVD, test: t, margin: 0.1, correction: hol
              resamples: 100, confidence: 0.9}
 fallback: mean
 outputs: {lists: 5, estimates: true}
+results: {keep: 3}
 trackers: {csv: {path: all.csv}}
 clip: true
 accelerate: true

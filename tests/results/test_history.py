@@ -262,3 +262,51 @@ def test_repeating_a_runs_folder_after_its_data_changed_keeps_it(results, cli):
 def test_what_differs_is_found_in_any_record():
     assert differences({}, {}) == ["a record that cannot be read"]
     assert record_in(Path("nowhere")) == {}
+
+
+def rerun(results, n_times, keep=None):
+    """Run the config on other data several times; return the last run."""
+    for _ in range(n_times):
+        write_ratings(Path("ratings.csv").read_text().count("i0,") + 1)
+        run = harness.run(CONFIG | {"results": {"keep": keep}}, results=results)
+    return run
+
+
+def test_only_the_latest_earlier_runs_are_kept_where_the_config_says_so(results):
+    rerun(results, 4)
+    folders = earlier_runs(results / "tiny")
+    assert len(folders) == 3
+    run = rerun(results, 1, keep=2)
+    assert run.removed == folders[:2]
+    assert earlier_runs(results / "tiny") == [folders[2], run.earlier]
+    assert rerun(results, 1).removed == []
+    assert len(rerun(results, 1, keep=0).removed) == 4
+    assert earlier_runs(results / "tiny") == []
+
+
+def test_what_no_run_wrote_is_not_removed(results):
+    rerun(results, 3)
+    first, second = earlier_runs(results / "tiny")
+    (first / "thesis.txt").write_text("mine")
+    (second / "plots").mkdir()
+    (second / "plots" / "a.svg").write_text("<svg/>")
+    run = rerun(results, 1, keep=0)
+    assert second in run.removed
+    assert (first / "thesis.txt").read_text() == "mine"
+    assert earlier_runs(results / "tiny") == [first]
+
+
+def test_how_many_are_kept_changes_no_number_and_makes_no_other_run(results):
+    first = rerun(results, 1)
+    again = harness.run(CONFIG | {"results": {"keep": 5}}, results=results)
+    assert (again.earlier, again.removed) == (None, [])
+    assert again.table["mae"].tolist() == first.table["mae"].tolist()
+
+
+def test_the_command_says_what_it_removed(results, cli):
+    rerun(results, 2)
+    write_ratings(30)
+    Path("tiny.json").write_text(json.dumps(CONFIG | {"results": {"keep": 1}}))
+    code, _, err = cli("run", "-q", "tiny.json", "--results", results)
+    assert code == 0
+    assert "note: 1 earlier run removed, as `results: {keep: 1}` says" in err
