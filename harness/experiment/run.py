@@ -150,7 +150,7 @@ def run(
         watch(Stage("", "writing"))
         written = done.write(Path(results))
         if (keep := experiment.results.keep) is not None and written.folder is not None:
-            from harness.results.history import remove_earlier
+            from harness.results.pruning import remove_earlier
 
             written.removed = remove_earlier(written.folder, keep)
         return written

@@ -5,14 +5,12 @@ from __future__ import annotations
 import itertools
 import os
 import re
-import shutil
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from harness.config.files import RUN_FILE
-from harness.files import report_os_error
 from harness.results.record import record_in
 
 MARK = "@"
@@ -109,25 +107,6 @@ def _cells(described: Mapping[str, Any]) -> dict[tuple[object, ...], object]:
         for cell in described["cells"]
         if "error" not in cell
     }
-
-
-def remove_earlier(folder: Path, keep: int) -> list[Path]:
-    """Remove the earlier runs of a name beyond the latest `keep`; return those that are gone.
-
-    A folder with files that no run wrote stays, and so does what a link leads to.
-    """
-    from harness.results.folder import WRITTEN
-
-    surplus = earlier_runs(folder)
-    removed = []
-    for place in surplus[: len(surplus) - keep] if keep else surplus:
-        is_run = "schema_version" in record_in(place)
-        names = {file.name for file in place.iterdir()}
-        if is_run and not place.is_symlink() and names <= WRITTEN | {"plots"}:
-            with report_os_error(place, "cannot be removed", "remove it by hand"):
-                shutil.rmtree(place)
-            removed.append(place)
-    return removed
 
 
 def place_of_earlier(folder: Path, replaced: Path) -> Path | None:
