@@ -107,6 +107,12 @@ def _by_role(
     help="Score as this run did, and show the row in its table: a FILE for each fold that "
     "`harness split --export` wrote, with the estimates or the lists of another program.",
 )
+@click.option(
+    "--costs",
+    type=options.file,
+    help="With --against: a JSON file with fit_seconds, score_seconds and peak_mb, or a list of "
+    "them for each fold.",
+)
 @click.option("--name", help="With --against: name of the row; by default that of the file.")
 @click.option(
     "-o",
@@ -129,6 +135,7 @@ def evaluate(
     missing: Literal["error", "drop"],
     per_user: Path | None,
     against: str | None,
+    costs: Path | None,
     name: str | None,
     output: Path | None,
     form: str,
@@ -157,7 +164,7 @@ def evaluate(
     if against is not None:
         if superfluous:
             raise click.UsageError(f"{superfluous}: the run {against} decides it; remove it")
-        users = _score_against(files, against, name, output, form, results, written)
+        users = _score_against(files, against, name, output, form, results, written, costs)
         if per_user is not None:
             write_output(per_user, frame_to_csv(users))
         return 0
@@ -170,8 +177,8 @@ def evaluate(
     for path, place in zip(files, places, strict=True):
         if path is not (same := files[places.index(place)]):
             raise click.UsageError(f"{path}: is the same as {same}; remove one of them")
-    if name is not None or output is not None or form != "text":
-        raise click.UsageError("--name, --output, --format: need --against RUN; add it")
+    if (name, output, costs) != (None, None, None) or form != "text":
+        raise click.UsageError("--name, --output, --costs, --format: need --against RUN; add it")
     if labels is None and len(runs) < len(files):
         raise click.UsageError("give --metrics LABELS; or --against RUN")
     if runs and (truth or training):
@@ -212,13 +219,14 @@ def _score_against(
     form: str,
     results: Path,
     written: Written,
+    costs: Path | None,
 ) -> pd.DataFrame:
     """Show the row of another program in the table of a run; return the scores of its users."""
     from harness.comparison.runs import join
     from harness.experiment import exchange
 
     opened = options.opened((against,), results)
-    row = exchange.against(opened[0], files, name or files[0].stem, written)
+    row = exchange.against(opened[0], files, name or files[0].stem, written, costs)
     joined = join([*opened, row])
     # Before anything is printed: a reader of the table, as `head`, may close the output.
     folder = exchange.write(joined, output) if output is not None else None

@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 @options.anyway
 @options.formats(*options.TABLES)
 @table_columns.option
+@click.option(
+    "--together",
+    is_flag=True,
+    help="With --format latex: one table of several data sets, side by side.",
+)
 @click.option("--groups", is_flag=True, help="The values in groups of users and items.")
 @click.option("--folds", is_flag=True, help="The values of each fold and seed.")
 @click.option(
@@ -36,6 +41,7 @@ def table(
     anyway: bool,
     form: str,
     columns: str | None,
+    together: bool,
     groups: bool,
     folds: bool,
     metric: str | None,
@@ -43,11 +49,19 @@ def table(
     """Print the table of a run, or of several runs together.
 
     With --groups, the tables of a run by groups of its users and items; as CSV, of all metrics.
-    With --folds, the values of which the table of a run shows the mean.
+    With --folds, the values of which the table of a run shows the mean. With --together, runs of
+    different data sets, or a run of several, become one table for a paper.
     """
     from harness.report import join
 
     opened = options.opened(runs, results)
+    if together:
+        if form != "latex" or groups or folds or metric is not None or columns is not None:
+            raise HarnessError("--together: needs --format latex and no other choice; add it")
+        from harness.report.latex_of_sets import latex_of_sets
+
+        say(latex_of_sets(opened).removesuffix("\n"), is_data=True)
+        return 0
     if folds:
         if groups or columns is not None or metric is not None:
             raise HarnessError(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -23,6 +22,7 @@ from harness.config.files import RUN_FILE
 from harness.config.from_python import name_of_given
 from harness.errors import ResultsError, SplitError, counted
 from harness.experiment.cell import Scorer
+from harness.experiment.costs import Costs, read_costs
 from harness.experiment.evaluate import scored, users_of
 from harness.experiment.plan import Plan
 from harness.files import report_os_error, write_whole
@@ -90,11 +90,17 @@ def export(plan: Plan, folder: Path) -> Iterator[str]:
         yield f"{folder / INDEX}: fingerprints and files of {counted(len(index), 'fold')}"
 
 
-def against(run: Run, files: Sequence[Path], label: str, written: Written | None = None) -> Run:
+def against(
+    run: Run,
+    files: Sequence[Path],
+    label: str,
+    written: Written | None = None,
+    costs: Path | None = None,
+) -> Run:
     """Return what another program made of a run's folds, as a run with a row in each table.
 
     `files` are one for each fold, in the order of the index, and `written` says how; estimates are
-    never clipped.
+    never clipped. The file `costs` has the seconds and the memory of each fold, in that order.
     """
     info = run.info
     if run.folder is None or name_of_given(info.config["dataset"]) is not None:
@@ -119,8 +125,10 @@ def against(run: Run, files: Sequence[Path], label: str, written: Written | None
             f"give one for each fold, in the order of {INDEX}"
         )
     notes: Counter[Note] = Counter()
+    measured = [Costs()] * len(files) if costs is None else read_costs(costs, len(files))
     answers = [
-        _File(path, place[-1], notes, written) for path, place in zip(files, places, strict=True)
+        _File(path, place[-1], notes, written, cost)
+        for path, place, cost in zip(files, places, measured, strict=True)
     ]
     refused: list[str] = []
     cells: list[CellResult] = []
@@ -202,9 +210,14 @@ class _File:
     """What another program made of one fold."""
 
     def __init__(
-        self, path: Path, split: Split, notes: Counter[Note], written: Written | None
+        self,
+        path: Path,
+        split: Split,
+        notes: Counter[Note],
+        written: Written | None,
+        costs: Costs,
     ) -> None:
-        self.path, self.split, self.notes = path, split, notes
+        self.path, self.split, self.notes, self.costs = path, split, notes, costs
         table = read_table(path, ("user", "item"), ("estimate", "rank"), written=written)
         if not table.numbers:
             raise ResultsError(f"{path}: no column of estimate or rank; add one")
@@ -285,8 +298,8 @@ class _File:
         new |= {"row": short_key({"table": like.table, "program": label}), "algorithm": label}
         name = CellName(**like.only(CellName) | new | {"key": key_of({"file": digest})})
         scores, result = scored(plan, self.split, name, record, no_errors)
-        # Nobody has measured the other program here; the table leaves these cells empty.
-        result.fit_seconds = result.score_seconds = result.peak_mb = math.nan
+        # Nobody has measured the other program here: what it did not say is empty in the table.
+        result.fit_seconds, result.score_seconds, result.peak_mb = self.costs
         row.add(record.users, scores, result.metric_errors)
         return result, users_of(name, ratings, record, scores)
 

@@ -50,7 +50,7 @@ def latex(run: Run | Summary, *, place: int | None = None) -> str:
             if table.rows[comparison].notna().any()
         ]
         for label in shown:
-            columns[escape_latex(label)] = _latex_numbers(table, label)
+            columns[escape_latex(label)] = latex_numbers(table, label)
             if label == summary.primary and f"{label}_answer" in table.rows:
                 columns[AGAINST_BEST] = [row[f"{label}_answer"] for row in table.records.values()]
         for name, column in IN_PAPERS.items():
@@ -72,7 +72,7 @@ def latex(run: Run | Summary, *, place: int | None = None) -> str:
     return "\n".join(texts)
 
 
-def _latex_numbers(table: ResultTable, label: str) -> list[str]:
+def latex_numbers(table: ResultTable, label: str) -> list[str]:
     """Return a column of values, the best bold, with raised letters."""
     best, shown = table.best(label), []
     for name, row in table.records.items():

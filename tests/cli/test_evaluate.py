@@ -23,7 +23,7 @@ def test_predictions_give_the_worked_example(call, tmp_path):
     out = call.done("evaluate", "p.csv", "a/p.csv", "a/q.csv", "--metrics", "mae")
     assert [line.split()[0] for line in out.splitlines()[1:]] == ["p.csv", "a/p.csv", "q.csv"]
     err = call.refused("evaluate", "p.csv", "--metrics", "mae", "--name", "x")
-    assert "--name, --output, --format: need --against RUN; add it" in err
+    assert "--name, --output, --costs, --format: need --against RUN; add it" in err
 
 
 def test_a_trec_run_is_judged_by_its_qrels(call, tmp_path):

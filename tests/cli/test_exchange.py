@@ -81,6 +81,26 @@ def test_a_model_trained_outside_has_the_row_of_the_run_to_the_last_digit(call, 
     pd.testing.assert_frame_equal(own, outside, check_exact=True)
 
 
+def test_seconds_and_memory_of_the_other_program_stand_in_its_row(call, exported):
+    estimates_outside(exported)
+    given = ("evaluate", *FILES, "--against", "own", "--format", "csv", "--name", "outside")
+    costs = [{"fit_seconds": 2, "score_seconds": 0.5, "peak_mb": 90}, {"fit_seconds": 4}]
+    (exported / "c.json").write_text(json.dumps(costs))
+    rows = pd.read_csv(StringIO(call.done(*given, "--costs", "c.json")))
+    for _, row in rows[rows["algorithm"] == "outside"].iterrows():
+        assert (row["fit_seconds"], row["peak_mb"]) == (3.0, 90)
+    for content, message in (
+        ("[{}]", "c.json: costs of 1 fold, and there are 2; give a list"),
+        ("{", "c.json: not JSON; give a JSON file"),
+        ('[{"seconds": 1}, {}]', "c.json: [0]: unknown key 'seconds'; "),
+        ('[{}, {"peak_mb": -1}]', "c.json: [1].peak_mb: found -1; write a number, 0 or more"),
+        ('[{}, {"peak_mb": NaN}]', "c.json: [1].peak_mb: found nan; write a number"),
+        ("[{}, 3]", "c.json: [1]: no object; write one with fit_seconds, score_seconds or"),
+    ):
+        (exported / "c.json").write_text(content)
+        assert message in call.refused(*given, "--costs", "c.json")
+
+
 @pytest.mark.long
 def test_the_row_is_kept_in_a_run_that_other_commands_read(call, exported):
     estimates_outside(exported)

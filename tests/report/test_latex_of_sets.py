@@ -1,0 +1,72 @@
+"""Several data sets in one table of LaTeX: columns by data set, and what is refused."""
+
+import re
+
+import pytest
+
+import harness
+from harness.errors import ResultsError
+from harness.report.latex_of_sets import latex_of_sets
+
+CONFIG = {
+    "split": {"kind": "holdout", "test_size": 0.25},
+    "algorithms": ["ItemMean", "Random"],
+    "baselines": False,
+    "metrics": ["ndcg@3", "rmse"],
+    "statistics": None,
+}
+
+
+def data(seed):
+    return {"synthetic": {"n_users": 20, "n_items": 15, "n_ratings": 140, "seed": seed}}
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """A run of two data sets, and one of a third, with an algorithm that the first lacks."""
+    folder = tmp_path_factory.mktemp("runs")
+    both = CONFIG | {"name": "both", "dataset": [data(0), data(1)]}
+    third = CONFIG | {"name": "third", "dataset": data(2), "algorithms": ["Random", "Popularity"]}
+    return [harness.run(config, results=folder) for config in (both, third)]
+
+
+def cells(text):
+    """The cells of each line of a table."""
+    lines = [line.removesuffix(r" \\") for line in text.split("\n") if line.endswith(r"\\")]
+    return [[cell.strip() for cell in line.split("&")] for line in lines]
+
+
+def test_each_data_set_has_its_columns(runs):
+    head, titles, *rows = cells(latex_of_sets(runs[:1]))
+    assert [cell.startswith(r"\multicolumn{2}{c}{") for cell in head[1:]] == [True, True]
+    assert titles == ["algorithm", "ndcg@3", "rmse", "ndcg@3", "rmse"]
+    table = runs[0].table
+    for name, *texts in rows:
+        values = table[table["algorithm"] == name][["ndcg@3", "rmse"]].to_numpy().ravel()
+        shown = [float(re.sub(r"\\textbf\{(.*)\}", r"\1", text)) for text in texts]
+        assert shown == pytest.approx(values, abs=5e-5)
+    for column in range(1, 5):
+        texts = [row[column] for row in rows]
+        assert sum("textbf" in text for text in texts) == 1
+
+
+def test_rows_that_a_data_set_lacks_have_no_value(runs):
+    rows = {row[0]: row[1:] for row in cells(latex_of_sets(runs))[2:]}
+    assert list(rows) == ["ItemMean", "Random", "Popularity"]
+    assert rows["ItemMean"][4:] == ["--", "--"]
+    assert rows["Popularity"][:4] == ["--"] * 4
+    assert "--" not in rows["Random"]
+
+
+def test_one_table_and_repeated_ones_are_refused(runs):
+    with pytest.raises(ResultsError, match="there is one results table; leave the option out"):
+        latex_of_sets(runs[1:])
+    with pytest.raises(ResultsError, match=r"two results tables are called .*; give each run once"):
+        latex_of_sets([runs[1], runs[1]])
+
+
+def test_the_command_prints_it(runs, cli):
+    folders = [run.folder for run in runs]
+    out = cli.done("table", *folders, "--format", "latex", "--together")
+    assert out.strip() == latex_of_sets(runs).strip()
+    assert "--together: needs --format latex" in cli.refused("table", *folders, "--together")
