@@ -41,6 +41,8 @@ VARYING = (
     (re.compile(r"[ \t]+"), " "),
     (re.compile(r"[-─]+"), "-"),  # whose length is that of the widest seconds
 )
+TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d ", re.MULTILINE)
+"""Before lines of progress that do not go to a terminal; a page shows what a terminal does."""
 ON_A_SLOW_MACHINE = re.compile(
     r"first run on this machine: .*"
     r"|(?:[a-z]+, )(?:\d+%|(?:epoch|user) [\d,]+ of [\d,]+)(?: of .*)?"
@@ -118,7 +120,7 @@ class _Session:
             text=True,
             timeout=300,
         )
-        output = done.stdout.strip("\n")
+        output = TIME.sub("", done.stdout.strip("\n"))
         return f"{output}\n" if output else ""
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from pathlib import Path
 
-from harness.cli.screen import listeners, printable, say
+from harness.cli.screen import listeners, now, printable, say
 from harness.errors import HarnessError, reason_of
 
 
@@ -26,7 +25,7 @@ def log_to(path: Path) -> None:
         ) from None
 
     def write(text: str) -> None:
-        time = datetime.now().astimezone().isoformat(timespec="seconds")
+        time = now()
         lines = [f"{time} {line}\n" for line in printable(text).split("\n") if line.strip()]
         try:
             # Opened for each text, so that what is said before a crash is there.

@@ -91,8 +91,8 @@ class Lines(Progress):
             self.show(in_words(event) + of)
 
     def show(self, text: str, style: str = "") -> None:
-        """Show a line that stays."""
-        say(text, err=True)
+        """Show a line that stays, with the time, which no clock beside it shows."""
+        say(text, err=True, has_time=True)
 
 
 class Heard(Lines):

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
+from datetime import datetime
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -59,17 +60,31 @@ def plain(value: object) -> str:
     return "".join(c if c.isprintable() else " " for c in str(value))
 
 
-def say(text: object = "", *, colour: str = "", err: bool = False, is_data: bool = False) -> None:
+def now() -> str:
+    """Return the time of day with its date, to the second, as ISO 8601 writes it."""
+    return datetime.now().astimezone().isoformat(timespec="seconds")
+
+
+def say(
+    text: object = "",
+    *,
+    colour: str = "",
+    err: bool = False,
+    is_data: bool = False,
+    has_time: bool = False,
+) -> None:
     """Print text with its escapes spelled out; every line of the commands comes through here.
 
     Where there is a width (`screen_width`), long lines break between words, unless the text
-    `is_data`: a file format, not sentences. On standard error very long lines are cut.
+    `is_data`: a file format, not sentences. On standard error very long lines are cut. A line that
+    `has_time` begins with it.
     """
     for hear in () if is_data else listeners:
         hear(click.unstyle(str(text)))
     if documents and not err:
         documents[0].add_text(click.unstyle(str(text)), is_data=is_data)
         return
+    text = f"{now()} {text}" if has_time else text
     lines = as_shown(printable(str(text)), sys.stderr if err else sys.stdout).split("\n")
     if err:
         lines = [s if len(s) <= LONGEST_LINE else f"{s[:LONGEST_LINE]} …" for s in lines]

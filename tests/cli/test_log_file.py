@@ -33,7 +33,8 @@ def test_a_run_logs_its_progress_also_where_the_screen_shows_none(call, quiet, p
     _, out, err = call(*words)
     lines = logged()
     assert any(re.search(r"✓ ItemMean.*: \d+\.\d\d s", line) for line in lines)
-    said = [*err.splitlines(), *(line for line in out.splitlines() if line.startswith("note: "))]
+    shown = [re.sub(r"^\d{4}-\d\d-\d\dT\S+ ", "", line) for line in err.splitlines()]
+    said = [*shown, *(line for line in out.splitlines() if line.startswith("note: "))]
     assert {line for line in said if line} <= set(lines)
     assert "written to runs/one" in [line.replace("\\", "/") for line in lines]
     assert lines[-1] == "exit code 0"
