@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from harness import plugins
@@ -13,7 +12,7 @@ from harness.config.document import Document, refusal
 from harness.config.experiment import Experiment
 from harness.config.faults import checked, code_named
 from harness.config.files import read
-from harness.config.from_python import GIVEN, name_of_given
+from harness.config.from_python import GIVEN, name_of_given, with_variables
 from harness.datasets.section import OF_LOADED, DatasetSection
 from harness.errors import ConfigError, counted, joined
 from harness.sections import brief, plain_data
@@ -44,7 +43,7 @@ def load(
 
                 config = as_sections(config)
             data = {key: plain_data(value) for key, value in config.items()}
-            document = _extended(_with_variables(Document("config", data, folder=folder)))
+            document = _extended(with_variables(Document("config", data, folder=folder)))
         elif not isinstance(config, str | os.PathLike):
             raise refusal(
                 "config", f"found {brief(config)}; give a path, a mapping or an Experiment"
@@ -82,27 +81,6 @@ def _extended(document: Document) -> Document:
     from harness.config.bases import extended
 
     return extended(document)
-
-
-def _with_variables(document: Document) -> Document:
-    """Return a document of Python data with the values of variables."""
-    if not _has_variable(document.data):
-        return document
-    from harness.config.variables import Variables
-
-    variables = Variables()
-    data = variables.in_data(document.data)
-    if variables.faults:
-        raise ConfigError(document.source, variables.faults)
-    return replace(document, data=data, written=variables.written)  # type: ignore[arg-type]
-
-
-def _has_variable(value: object) -> bool:
-    if isinstance(value, dict):
-        return any(map(_has_variable, value.values()))
-    if isinstance(value, list | tuple):
-        return any(map(_has_variable, value))
-    return isinstance(value, str) and "${" in value
 
 
 def _is_of_surprise(value: object) -> bool:
