@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gc
 import pickle
 import subprocess
 import sys
@@ -391,6 +392,52 @@ def test_an_anti_testset_is_a_list_to_whoever_reads_it(data):
         assert pairs == [*expected[1:], ("a", "b", 1.0)]
         model = surprise.SVD(random_state=0).fit(trainset)
         assert type(model.test(pairs)) is list
+
+
+def test_a_loop_over_predictions_finds_none_made_ahead(data):
+    trainset = data.build_full_trainset()
+    with harness.patched_surprise():
+        model = surprise.SVD(n_factors=2, n_epochs=1, random_state=0).fit(trainset)
+        predictions = iter(model.test(trainset.build_anti_testset()))
+        first = next(predictions)
+        alive = [thing for thing in gc.get_objects() if isinstance(thing, surprise.Prediction)]
+        assert alive == [first]
+        first.details["mark"] = 1
+        assert next(predictions).details == {"was_impossible": False}
+
+
+def test_ids_that_are_tuples_stay_tuples_in_an_anti_testset(make_data):
+    rows = [(("a", 1), ("x", 1), 3.0), (("b", 2), ("y", 2), 4.0)]
+    trainset = make_data(rows, (1, 5)).build_full_trainset()
+    expected = trainset.build_anti_testset()
+    with harness.patched_surprise(strict=True):
+        pairs = make_data(rows, (1, 5)).build_full_trainset().build_anti_testset()
+        require_same(pairs, expected, "pairs")
+
+
+def test_fits_with_one_seed_begin_with_the_same_numbers_whatever_their_sizes(make_rows, make_data):
+    large = make_data(make_rows(np.random.default_rng(5), "plain"), (1, 5))
+    small = make_data([("a", "x", 3.0), ("b", "y", 4.0)], (1, 5))
+
+    def fits():
+        np.random.seed(7)
+        generator = np.random.RandomState(3)
+        cases = [
+            *((data, seed, {}) for seed in (0, 1, 0) for data in (small, large, small)),
+            *((small, 0, {"n_factors": n}) for n in (3, 101)),
+            *((small, 0, {"init_mean": mean}) for mean in (0.5, 0)),
+            (small, 0, {"init_std_dev": 0.3}),
+            *((small, seed, {}) for seed in (None, generator, None, generator)),
+        ]
+        models = [
+            surprise.SVD(random_state=seed, n_epochs=1, **settings).fit(data.build_full_trainset())
+            for data, seed, settings in cases
+        ]
+        return [[model.pu, model.qi] for model in models]
+
+    expected = fits()
+    with harness.patched_surprise():
+        require_same(fits(), expected, "first vectors")
 
 
 def test_predictions_of_an_anti_testset_sort_and_group_as_those_of_a_list(data):

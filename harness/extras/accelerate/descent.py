@@ -9,7 +9,8 @@ the processor adds up four products of vectors at once where one would wait for 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from threading import RLock
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -19,6 +20,7 @@ from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, Lists, Of
 from harness.kernels import group_rows, in_lines, kernel
 
 State = dict[str, Floats]
+_drawing = RLock()
 
 
 class Waves(NamedTuple):
@@ -63,17 +65,56 @@ def number_waves(offsets: Offsets, items: Codes, last_of_item: Offsets, numbers:
     return n_waves
 
 
+class Draws(NamedTuple):
+    """What a seed has drawn so far, and the generator that draws more."""
+
+    key: tuple[Any, ...]
+    values: Floats
+    generator: np.random.RandomState
+
+
+KEPT_DRAWS = 4 << 20  # numbers: 32 MB
+_last_draws: list[Draws] = []  # of the last seed alone: folds and settings of a search share it
+
+
+def first_vectors(model: surprise.AlgoBase, trainset: ColumnTrainset) -> list[Floats]:
+    """Return the vectors of users and of items from which a fit of SVD begins; not to be changed.
+
+    A seed draws the same numbers for each fold and setting, if more or fewer of them.
+    """
+    shapes = [(n, int(model.n_factors)) for n in (trainset.n_users, trainset.n_items)]
+    seed, mean, deviation = model.random_state, model.init_mean, model.init_std_dev
+    n = sum(n_rows * n_factors for n_rows, n_factors in shapes)
+    if type(seed) is not int or n > KEPT_DRAWS:
+        rng = surprise.utils.get_rng(seed)
+        return [rng.normal(mean, deviation, shape) for shape in shapes]
+    key = seed, mean, deviation
+    with _drawing:
+        draws = next((draws for draws in _last_draws if draws.key == key), None)
+        if draws is None:
+            draws = Draws(key, np.empty(0), surprise.utils.get_rng(seed))
+        n_more = n - len(draws.values)
+        if n_more > 0:
+            more = draws.generator.normal(mean, deviation, n_more)
+            draws = draws._replace(values=np.concatenate([draws.values, more]))
+        _last_draws[:] = [draws]
+    edge = shapes[0][0] * shapes[0][1]
+    parts = draws.values[:edge], draws.values[edge:n]
+    return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
+
+
+def forget_draws() -> None:
+    """Give back the memory of what a seed has drawn."""
+    _last_draws.clear()
+
+
 def fit_svd(
     model: surprise.AlgoBase, trainset: ColumnTrainset, begin_epoch: Callable[[int], None]
 ) -> State:
     """Return what ``SVD.sgd`` learns."""
-    rng = surprise.utils.get_rng(model.random_state)
     n_factors = int(model.n_factors)
     bu, bi = np.zeros(trainset.n_users), np.zeros(trainset.n_items)
-    pu, qi = (
-        in_lines(rng.normal(model.init_mean, model.init_std_dev, (n, n_factors)))
-        for n in (trainset.n_users, trainset.n_items)
-    )
+    pu, qi = map(in_lines, first_vectors(model, trainset))
     steps = _steps(model, ("bu", "bi", "pu", "qi"))
     mean = float(trainset.global_mean) if model.biased else 0.0
     waves = waves_of(trainset)

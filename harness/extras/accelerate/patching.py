@@ -17,6 +17,7 @@ from typing import Any
 from harness.algorithms import surprise
 from harness.extras.accelerate import (
     columns,
+    descent,
     folds,
     measures,
     pending,
@@ -171,6 +172,7 @@ def unpatch_surprise() -> None:
             return
         pending.make_all_models()
         columns.read_all()
+        descent.forget_draws()
         while _originals:
             owner, name, original = _originals.pop()
             if original is _MISSING:

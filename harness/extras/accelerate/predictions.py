@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import repeat
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,8 @@ from harness.extras.accelerate.calls import no_collection
 from harness.extras.accelerate.estimates import NO_COUNT, POSSIBLE, REASONS, Outcome
 
 Prediction = surprise.Prediction
-BLOCK = 1 << 11  # made at a time where they are read one after the other
+BLOCK = 1 << 13  # estimates made ready at a time where members are read one after the other
+NOTHING_AMISS = {"was_impossible": False}
 
 
 def estimates(
@@ -52,21 +53,23 @@ def clipped(outcome: Outcome, mean: float, scale: tuple[float, float]) -> Floats
     return values
 
 
-def details(outcome: Outcome) -> list[dict[str, Any]]:
-    """Return what ``details`` of each prediction is, a dictionary of its own."""
-    reasons, counts = outcome.reasons.tolist(), outcome.counts
-    if counts is None and not any(reasons):
-        return [{"was_impossible": False} for _ in reasons]
-    return [
+def details(outcome: Outcome) -> Iterator[dict[str, Any]]:
+    """Yield what ``details`` of each prediction is, a dictionary of its own."""
+    reasons, counts = outcome.reasons, outcome.counts
+    if counts is None and not reasons.any():
+        return map(dict.copy, repeat(NOTHING_AMISS, len(reasons)))
+    return (
         {"was_impossible": True, "reason": REASONS[reason]}
         if reason
-        else {"was_impossible": False}
+        else NOTHING_AMISS.copy()
         if count == NO_COUNT
         else {"actual_k": count, "was_impossible": False}
         for reason, count in zip(
-            reasons, repeat(NO_COUNT) if counts is None else counts.tolist(), strict=False
+            reasons.tolist(),
+            repeat(NO_COUNT) if counts is None else counts.tolist(),
+            strict=False,
         )
-    ]
+    )
 
 
 def predictions(
@@ -75,20 +78,27 @@ def predictions(
     ratings: Iterable[Any],
     numbers: list[Any],
     outcome: Outcome,
-) -> list[Any]:
-    """Return a prediction for each pair of raw ids."""
+) -> Iterator[Any]:
+    """Yield a prediction for each pair of raw ids, each made when it is asked for."""
+    rows = zip(users, items, ratings, numbers, details(outcome), strict=True)
+    return map(tuple.__new__, repeat(Prediction), rows)
+
+
+def listed(members: Iterable[Any]) -> list[Any]:
+    """Return many small tuples as a list, without a search for cycles among them."""
     with no_collection():
-        rows = zip(users, items, ratings, numbers, details(outcome), strict=True)
-        return list(map(tuple.__new__, repeat(Prediction), rows))
+        return list(members)
 
 
 class LazyList(Sequence[Any]):
     """A list whose members are made when they are read, and that becomes one when it is changed.
 
-    A member is made anew at each reading, until the list is changed, sorted or pickled.
+    A member is made anew at each reading, until the list is changed, sorted or pickled. None is
+    made before it is asked for: whoever drops it before the next leaves Python's search for cycles
+    nothing to look at, which would take longer than all else.
     """
 
-    def __init__(self, n: int, make: Callable[[int, int], list[Any]]) -> None:
+    def __init__(self, n: int, make: Callable[[int, int], Iterator[Any]]) -> None:
         self._n, self._make = n, make
         self._list: list[Any] | None = None
 
@@ -100,7 +110,7 @@ class LazyList(Sequence[Any]):
     def materialise(self) -> list[Any]:
         """Return all members as a list, and be that list from now on."""
         if self._list is None:
-            self._list = list(self)
+            self._list = listed(self)
         return self._list
 
     def __len__(self) -> int:
@@ -108,10 +118,10 @@ class LazyList(Sequence[Any]):
 
     def __iter__(self) -> Iterator[Any]:
         if self._list is not None:
-            yield from self._list
-            return
-        for start in range(0, self._n, BLOCK):
-            yield from self._make(start, min(start + BLOCK, self._n))
+            return iter(self._list)
+        return chain.from_iterable(
+            self._make(start, min(start + BLOCK, self._n)) for start in range(0, self._n, BLOCK)
+        )
 
     def __getitem__(self, key: Any) -> Any:
         if self._list is not None:
@@ -119,10 +129,10 @@ class LazyList(Sequence[Any]):
         if isinstance(key, slice):
             start, stop, step = key.indices(self._n)
             if step == 1:
-                return self._make(start, max(start, stop))
+                return listed(self._make(start, max(start, stop)))
             return [self[place] for place in range(start, stop, step)]
         place = range(self._n)[key]
-        return self._make(place, place + 1)[0]
+        return next(self._make(place, place + 1))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, list | LazyList):
@@ -138,16 +148,16 @@ class LazyList(Sequence[Any]):
         return [*other, *self]
 
     def __mul__(self, times: int) -> list[Any]:
-        return list(self) * times
+        return listed(self) * times
 
     def __repr__(self) -> str:
-        return repr(list(self))
+        return repr(listed(self))
 
     def __reduce__(self) -> tuple[type, tuple[list[Any]]]:
-        return list, (list(self),)
+        return list, (listed(self),)
 
     def __array__(self, *arguments: Any, **options: Any) -> Any:
-        return np.array(list(self), *arguments, **options)
+        return np.array(listed(self), *arguments, **options)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or not hasattr(list, name):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import repeat
 from typing import Any
 
@@ -13,7 +13,7 @@ from harness.extras.accelerate import traps
 from harness.extras.accelerate.calls import NotAccelerated
 from harness.extras.accelerate.columns import columns_of
 from harness.extras.accelerate.estimates import Estimator, Outcome, estimator_of
-from harness.extras.accelerate.predictions import LazyList, estimates, predictions
+from harness.extras.accelerate.predictions import LazyList, estimates, listed, predictions
 from harness.extras.accelerate.scored import Scored, scored_rows
 from harness.extras.accelerate.testsets import AntiTestset
 
@@ -36,7 +36,8 @@ def test(model: surprise.AlgoBase, testset: Sequence[Any]) -> list[Any] | LazyLi
         return []
     outcome = outcome_of(model, estimator, rows)
     numbers = estimates(outcome, model.trainset.global_mean, model.trainset.rating_scale)
-    return predictions(rows.column(0), rows.column(1), rows.column(2), numbers, outcome)
+    users, items, ratings = (rows.column(place) for place in range(3))
+    return listed(predictions(users, items, ratings, numbers, outcome))
 
 
 def outcome_of(model: surprise.AlgoBase, estimator: Estimator, rows: Scored) -> Outcome:
@@ -65,7 +66,7 @@ def _test_lazily(model: surprise.AlgoBase, estimator: Estimator, testset: AntiTe
             raise NotAccelerated("similarities or spreads that have no order") from None
     mean, scale = model.trainset.global_mean, model.trainset.rating_scale
 
-    def make(start: int, stop: int) -> list[Any]:
+    def make(start: int, stop: int) -> Iterator[Any]:
         part = every.part(slice(start, stop))
         names = testset.names(start, stop)
         numbers = estimates(part, mean, scale)

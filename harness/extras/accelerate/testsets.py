@@ -7,12 +7,12 @@ from itertools import repeat
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from harness.algorithms import surprise
 from harness.algorithms.trainset import Codes, Offsets
-from harness.extras.accelerate.calls import no_collection
 from harness.extras.accelerate.columns import columns_of
-from harness.extras.accelerate.predictions import LazyList
+from harness.extras.accelerate.predictions import LazyList, listed
 
 PAIRS_AT_ONCE = 1 << 20
 
@@ -25,8 +25,7 @@ def build_testset(trainset: surprise.Trainset) -> list[Any]:
     owners = np.repeat(np.arange(columns.n_users), np.diff(offsets))
     of_users = map(users.__getitem__, owners.tolist())
     of_items = map(items.__getitem__, inner_items.tolist())
-    with no_collection():
-        return list(zip(of_users, of_items, ratings.tolist(), strict=True))
+    return listed(zip(of_users, of_items, ratings.tolist(), strict=True))
 
 
 def raw_ids(trainset: surprise.Trainset) -> tuple[list[Any], list[Any]]:
@@ -39,7 +38,7 @@ class AntiTestset(LazyList):
 
     def __init__(self, trainset: surprise.Trainset, fill: float) -> None:
         self.trainset, self.columns, self.fill = trainset, columns_of(trainset), fill
-        self.users, self.items = raw_ids(trainset)
+        self.users, self.items = map(_objects, raw_ids(trainset))
         counts = self.columns.n_items - self._n_rated()
         self.offsets = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
         super().__init__(int(self.offsets[-1]), self.rows)
@@ -77,17 +76,19 @@ class AntiTestset(LazyList):
         for start in range(0, len(self), PAIRS_AT_ONCE):
             yield start, *self.codes(start, min(start + PAIRS_AT_ONCE, len(self)))
 
-    def names(self, start: int, stop: int) -> tuple[Iterator[Any], Iterator[Any]]:
+    def names(self, start: int, stop: int) -> tuple[list[Any], list[Any]]:
         """Return the raw users and items of some pairs."""
         users, items = self.codes(start, stop)
-        names = map(self.users.__getitem__, users.tolist())
-        return names, map(self.items.__getitem__, items.tolist())
+        return self.users[users].tolist(), self.items[items].tolist()
 
-    def rows(self, start: int, stop: int) -> list[Any]:
-        """Return some pairs with the fill as Surprise lists them."""
-        with no_collection():
-            fills = repeat(self.fill, stop - start)
-            return list(zip(*self.names(start, stop), fills, strict=True))
+    def rows(self, start: int, stop: int) -> Iterator[Any]:
+        """Yield some pairs with the fill as Surprise lists them."""
+        return zip(*self.names(start, stop), repeat(self.fill, stop - start), strict=True)
+
+
+def _objects(ids: list[Any]) -> npt.NDArray[np.object_]:
+    """Return raw ids as an array of the very objects, also where they are tuples."""
+    return np.fromiter(ids, np.object_, len(ids))
 
 
 def build_anti_testset(trainset: surprise.Trainset, fill: float | None = None) -> AntiTestset:
