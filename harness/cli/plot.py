@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from harness.report.drawing import Plot
 
 PLOTS = (
-    "tradeoff", "ndcg-over-k", "parameter", "distribution", "differences", "groups", "spread"
+    "tradeoff", "ndcg-over-k", "parameter", "learning", "distribution", "differences", "groups",
+    "spread",
 )  # fmt: skip
-OPTIONAL = ("parameter", "groups")
+OPTIONAL = ("parameter", "learning", "groups")
 """Kinds that are not missed where a run has nothing for them."""
 
 
@@ -85,8 +86,9 @@ def plot(
         try:
             drawn += plots.KINDS[kind].each(summary, label, number)
         except ResultsError as error:
-            if kind in kinds:
-                raise  # it was asked for
+            is_last = number == numbers[-1]
+            if kind in kinds and is_last and not any(plot.name == kind for plot in drawn):
+                raise  # it was asked for, and no table has it
             missing.setdefault(kind, []).append(f"no {kind} of {title}: {error}")
     if not drawn:
         raise ResultsError("\n".join(itertools.chain(*missing.values())))

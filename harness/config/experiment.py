@@ -14,6 +14,7 @@ from harness.candidates import CandidatesSection, Rated
 from harness.config.algorithms import AlgorithmConfig, AlgorithmSection
 from harness.config.settings import (
     USUAL_METRIC,
+    Curve,
     Draw,
     Execution,
     Inference,
@@ -97,7 +98,10 @@ class Experiment(Section):
     """Where the ratings come from: a name from `harness list datasets`, or a file of your own."""
     filters: list[FilterSection] = Field(default=[])
     """Filters before the split, in this order; each reports its counts."""
-    split: OneOrMore[SplitSection] = Field(default=[Holdout()])
+    training_shares: Curve | None = Field(default=None, exclude=True)
+    """Learning curves: shares of each training part, as `[0.1, 0.2, 0.5, 1.0]`, with one test part.
+    Each split is replaced by one for each share, of the kind `training-share`."""
+    split: OneOrMore[SplitSection] = Field(default=[Holdout()], validate_default=True)
     """How ratings are split into training and test."""
     candidates: OneOrMore[CandidatesSection] = Field(default=[Rated()])
     """Which items are ranked for each test user."""
@@ -173,6 +177,28 @@ class Experiment(Section):
         named = [row.get("name") if isinstance(row, dict) else row for row in rows]
         added = [name for name in ("Random", "Popularity") if name not in named]
         return {**data, "algorithms": [*rows, *added]}
+
+    @field_validator("split")
+    @classmethod
+    def _with_training_shares(
+        cls, sections: list[SplitSection], info: ValidationInfo
+    ) -> list[SplitSection]:
+        if (curve := info.data.get("training_shares")) is None:
+            return sections
+        from harness.splits.training_share import TrainingShare
+
+        return [
+            section
+            if share == 1
+            else TrainingShare(
+                of=section.model_copy(update={"validation": None}),
+                share=share,
+                by=curve.by,
+                validation=section.validation,
+            )
+            for section in sections
+            for share in curve.shares
+        ]
 
     @field_validator("analyses")
     @classmethod

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from harness import metrics, seeds
 from harness.errors import MetricError
@@ -166,6 +166,34 @@ class Tuning(Section):
     def validation_of(self, split: SplitSection) -> SplitSection:
         """Return how the training part of a split is split again."""
         return split.validation or self.validation or split.inner() or Holdout(test_size=0.2)
+
+
+class TrainingShares(Section):
+    """Shares of each training part, for learning curves: a table for each, of one test part."""
+
+    shares: list[Annotated[float, Field(gt=0, le=1)]]
+    """Shares of the training ratings, each once; 1.0 is the whole training part."""
+    by: Literal["rating", "user", "time"] = "rating"
+    """What is drawn: ratings, users with all their training ratings, or the latest ratings."""
+
+    @model_validator(mode="after")
+    def _differ(self) -> Self:
+        if len(self.shares) < 2:
+            raise ValueError("fewer than two `shares`; write two or more, as [0.5, 1.0]")
+        if twice := next((n for n in self.shares if self.shares.count(n) > 1), None):
+            raise ValueError(f"{twice} is in `shares` twice; write each once")
+        return self
+
+
+def _as_shares(value: object) -> object:
+    return {"shares": value} if isinstance(value, list) else value
+
+
+Curve = Annotated[
+    TrainingShares,
+    BeforeValidator(_as_shares, json_schema_input_type=list[float] | TrainingShares),
+]
+"""A list of shares, or a mapping with them."""
 
 
 class Outputs(Section):

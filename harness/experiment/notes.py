@@ -13,7 +13,7 @@ from harness import evaluation
 from harness.algorithms import registry
 from harness.candidates import Sampled
 from harness.comparison.inference import notes_on_tests
-from harness.config.experiment import settings_of_one
+from harness.config.experiment import headline_of, settings_of_one
 from harness.experiment.cell import FALLBACKS
 from harness.experiment.evaluate import Evaluation
 from harness.experiment.plan import Plan
@@ -36,6 +36,18 @@ def notes(plan: Plan, results: Evaluation, compared: Sequence[MetricComparison])
         from harness.experiment.tuning import cut_grids
 
         of_grids = cut_grids(plan.experiment)
+    of_curves: Iterable[Note] = ()
+    if any(section.kind == "training-share" for section in plan.experiment.split):
+        from harness.comparison.learning import notes_on_curves
+
+        of_curves = notes_on_curves(
+            plan.made(),
+            {table.table: table.names for table in plan.tables.values()},
+            results.users,
+            headline_of(map(str, plan.metrics), plan.experiment.headline),
+            plan.experiment.statistics,
+            plan.experiment.seed[0],
+        )
     return by_weight(
         [
             *_notes_on_data(plan),
@@ -47,6 +59,7 @@ def notes(plan: Plan, results: Evaluation, compared: Sequence[MetricComparison])
             *_notes_on_trials(cells),
             *results.notes,
             *of_grids,
+            *of_curves,
             *_notes_on_metrics(plan, results, compared, cells),
             *_notes_on_times(cells),
             *_notes_on_ties(results, cells),

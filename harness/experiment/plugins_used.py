@@ -17,23 +17,23 @@ def plugins_used(experiment: Experiment) -> Iterator[PluginUsed]:
     """Yield each plug-in that is not this package's own, with what readers of the run need."""
     for section in experiment.dataset:
         if section.name is not None and section.data_set is None:
-            yield from _used("datasets", section.name, {})
+            yield from plugin_used("datasets", section.name, {})
         if (reader := _reader(section)) is not None:
-            yield from _used("readers", reader, {})
+            yield from plugin_used("readers", reader, {})
     for row in {row.name: row for row in experiment.algorithms}.values():
         if "/" not in row.name:
-            yield from _used("algorithms", registry.canonical(row.name), {})
+            yield from plugin_used("algorithms", registry.canonical(row.name), {})
     for metric in {metric.name: metric for metric in parse_many(experiment.metrics)}.values():
-        yield from _used("metrics", metric.name, metric.definition.facts())
+        yield from plugin_used("metrics", metric.name, metric.definition.facts())
     for name in experiment.analyses:
-        yield from _used("analyses", name, {})
+        yield from plugin_used("analyses", name, {})
     for name in experiment.trackers:
-        yield from _used("trackers", name, {})
+        yield from plugin_used("trackers", name, {})
     for split in experiment.split:
         facts = {"name": split.describe(), "sentence": split.sentence()}
-        yield from _used("splits", split.kind, facts)
+        yield from plugin_used("splits", split.kind, facts)
     for filtered in experiment.filters:
-        yield from _used("splits", filtered.kind, {"name": filtered.describe()})
+        yield from plugin_used("splits", filtered.kind, {"name": filtered.describe()})
 
 
 def _reader(section: DatasetSection) -> str | None:
@@ -45,7 +45,8 @@ def _reader(section: DatasetSection) -> str | None:
     return kind_of(section.paths[0])
 
 
-def _used(kind: str, name: str, facts: dict[str, Any]) -> Iterator[PluginUsed]:
+def plugin_used(kind: str, name: str, facts: dict[str, Any]) -> Iterator[PluginUsed]:
+    """Yield a plug-in unless it is this package's own."""
     plugin = plugins.find(kind, name)
     if not plugin.is_builtin:
         yield PluginUsed(

@@ -11,6 +11,7 @@ from typing import Any
 from harness import plugins
 from harness.errors import HarnessError, PluginError, reason_of
 from harness.execution import events
+from harness.experiment.plugins_used import plugin_used
 from harness.notes import Note, by_weight
 from harness.results.cells import CellResult
 from harness.results.display import result_rows
@@ -48,6 +49,7 @@ def track(
     trackers.tell(lambda tracker: tracker.start(name, copy.deepcopy(dict(config))))
     try:
         run = compute()
+        _add_plugins(run, named)
         for row in tracked_rows(run.info):
             trackers.tell(lambda tracker, row=row: tracker.row(copy.deepcopy(row)))  # type: ignore[misc]
         _add_notes(run, trackers.notes)
@@ -65,6 +67,14 @@ def track(
         again.earlier, again.changed = written.earlier, written.changed
         return again
     return written
+
+
+def _add_plugins(run: Run, named: Mapping[str, object]) -> None:
+    """Add trackers of other packages that the config does not name to the record."""
+    recorded = [*run.info.plugins]
+    for name in named:
+        recorded += [used for used in plugin_used("trackers", name, {}) if used not in recorded]
+    run.info = run.info.model_copy(update={"plugins": recorded})
 
 
 def _add_notes(run: Run, notes: list[Note]) -> None:

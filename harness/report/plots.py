@@ -2,7 +2,8 @@
 
 >>> from harness.report import plots
 >>> sorted(plots.KINDS)
-['differences', 'distribution', 'groups', 'ndcg-over-k', 'parameter', 'spread', 'tradeoff']
+['differences', 'distribution', 'groups', 'learning', 'ndcg-over-k', 'parameter', 'spread',
+ 'tradeoff']
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from harness.errors import joined
 from harness.lazy import pd
 from harness.report.difference_plot import DifferencePlot
 from harness.report.drawing import OUTSIDE, SUBTITLE, Plot, label_rows, scale_without, value_spans
+from harness.report.learning_plot import LearningPlot
 from harness.report.parameter_plot import ParameterPlot
 from harness.report.styles import COLOURS, FAINT, INK, MUTED
 from harness.report.summary import Summary, seconds_text, shortened
@@ -332,9 +334,12 @@ class _Groups(Plot):
         return {"best": name, "least": ends[0], "greatest": ends[1]}
 
 
-_KINDS = (_Tradeoff, _NdcgOverK, ParameterPlot, _Distribution, DifferencePlot, _Groups, _Spread)
+_KINDS = (
+    _Tradeoff, _NdcgOverK, ParameterPlot, LearningPlot, _Distribution, DifferencePlot, _Groups,
+    _Spread,
+)  # fmt: skip
 KINDS: dict[str, type[Plot]] = {kind.name: kind for kind in _KINDS}
 """Every kind of plot by the name that ``harness plot --kind`` takes."""
 tradeoff, ndcg_over_k, distribution = _Tradeoff.show, _NdcgOverK.show, _Distribution.show
 differences, groups, spread = DifferencePlot.show, _Groups.show, _Spread.show
-parameter = ParameterPlot.show
+parameter, learning = ParameterPlot.show, LearningPlot.show

@@ -201,6 +201,14 @@ def test_strict_makes_a_failure_the_exit_code(module, tmp_path, capsys):
     assert len((tmp_path / "tracked.csv").read_text().splitlines()) == 1 + 2 * 2
 
 
+def test_a_tracker_of_the_call_alone_is_recorded_too(module, tmp_path):
+    run = harness.run(CONFIG, results=tmp_path / "runs", track=f"{module}:Told")
+    written = harness.results.read_run(run.folder)
+    assert [(used.kind, used.name) for used in written.info.plugins] == [
+        ("trackers", f"{module}:Told")
+    ]
+
+
 def test_where_a_run_is_logged_makes_it_no_other_run(tmp_path):
     first = harness.run(CONFIG, results=tmp_path / "runs")
     second = harness.run(CONFIG | {"trackers": ["csv"]}, results=tmp_path / "runs")

@@ -132,7 +132,11 @@ def test_a_date_from_python_is_kept_as_text():
     assert section_of({"kind": "global-time", "date": date(1998, 3, 1)}).date == "1998-03-01"
 
 
-NEEDED = {"predefined": {"test": "u.test"}, "file": {"path": "kept.parquet"}}
+NEEDED = {
+    "predefined": {"test": "u.test"},
+    "file": {"path": "kept.parquet"},
+    "training-share": {"share": 0.5},
+}
 # What no key alone can say; other options are tried with every value here that they take.
 TOGETHER = {
     "holdout": [
@@ -145,6 +149,7 @@ TOGETHER = {
     "user-holdout": [{"choose": "latest", "equal_times": "item"}],
     "global-time": [{"last": "3 weeks"}],
     "rolling": [{"origins": [0.3, "1998-01-01"]}, {"window": "3 days"}, {"horizon": "1 week"}],
+    "training-share": [{"by": "user"}, {"by": "time"}, {"of": {"kind": "kfold"}}],
     "predefined": [
         {"test": "{fold}.test", "folds": [1, 2]},
         {"test": None, "file": "folds.csv"},

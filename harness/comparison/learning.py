@@ -1,0 +1,304 @@
+"""Learning curves: one test part, by the share of the training ratings that models saw."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+from typing import Literal
+
+import numpy as np
+
+from harness import metrics, seeds, statistics
+from harness.config.settings import Inference
+from harness.errors import ResultsError
+from harness.lazy import pd
+from harness.notes import Note
+from harness.quantities import written
+from harness.results.record import RunInfo, SplitInfo
+from harness.results.scores import chosen_metric, is_mean_of_users
+from harness.statistics.pairs import SEED_TESTS, PairedTest
+
+CODE = "training-share"
+"""Of the note on a split whose training part is a share of another's."""
+UNTRAINED = frozenset({"Random"})
+"""Rows that no rating can help."""
+Answer = Literal["gain", "loss", "undecided"]
+ANSWERS: dict[Answer, str] = {
+    "gain": "more-ratings-help",
+    "loss": "more-ratings-hurt",
+    "undecided": "more-ratings-undecided",
+}
+"""The code of the note on rows with each answer."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The tables of one test part.
+
+    Parameters
+    ----------
+    dataset, split, candidates : str
+        Display names; the split is that of the largest share.
+    by : str
+        What was drawn: ``rating``, ``user`` or ``time``.
+    tables : dict of float to str
+        The identity of a table by the share of its training ratings, rising.
+    """
+
+    dataset: str
+    split: str
+    candidates: str
+    by: str
+    tables: dict[float, str]
+
+    @property
+    def of(self) -> str:
+        """What the shares are of: users, or ratings."""
+        return "users" if self.by == "user" else "ratings"
+
+    @property
+    def title(self) -> str:
+        """Data set, split and candidates."""
+        return ", ".join((self.dataset, self.split, self.candidates))
+
+
+def curves_of(
+    splits: Iterable[SplitInfo], tables: Mapping[str, tuple[str, str, str]]
+) -> list[Curve]:
+    """Return the curves of a run; none where no split has a share of another's training part.
+
+    Parameters
+    ----------
+    splits : iterable of SplitInfo
+    tables : mapping
+        Names of data set, split and candidates by the identity of each table.
+    """
+    first: dict[tuple[str, str], SplitInfo] = {}
+    for split in splits:
+        first.setdefault((split.dataset, split.split), split)
+    whole: dict[tuple[str, str, str], str] = {}
+    parts: dict[tuple[str, str, str, str], dict[float, str]] = {}
+    for table, (dataset, name, candidates) in tables.items():
+        if (made := first.get((dataset, name))) is None:
+            continue
+        note = next((note for note in made.notes if note.code == CODE), None)
+        if note is None:
+            whole[dataset, candidates, made.fingerprint] = table
+        else:
+            key = dataset, candidates, str(note.values["whole"]), str(note.values["by"])
+            parts.setdefault(key, {})[float(note.values["share"])] = table
+    curves = []
+    for (dataset, candidates, of, by), by_share in parts.items():
+        points = dict(by_share)
+        if (dataset, candidates, of) in whole:
+            points[1.0] = whole[dataset, candidates, of]
+        if len(points) > 1:
+            rising = dict(sorted(points.items()))
+            largest = tables[[*rising.values()][-1]][1]
+            curves.append(Curve(dataset, largest, candidates, by, rising))
+    return curves
+
+
+def curve_frame(info: RunInfo, label: str | None = None) -> pd.DataFrame:
+    """Return a row for each algorithm and share: ``value``, and the ends of its interval.
+
+    Columns are ``dataset``, ``split``, ``candidates``, ``by``, ``algorithm``, ``metric``,
+    ``share``, ``value``, ``low``, ``high``; the ends are NaN without statistics.
+
+    Raises
+    ------
+    ResultsError
+        If the run has no curve or no such metric.
+    """
+    label = chosen_metric(label, info.metrics, f"{info.name}: no metric", info.headline)
+    rows = []
+    for curve in required_curves(info):
+        for share, table in curve.tables.items():
+            ends = {
+                mean.algorithm: (mean.low, mean.high)
+                for compared in info.statistics
+                if (compared.table, compared.metric) == (table, label)
+                for mean in compared.algorithms
+            }
+            for row in info.rows:
+                if row.table == table:
+                    low, high = ends.get(row.algorithm, (None, None))
+                    value = row.scores.get(label)
+                    where = curve.dataset, curve.split, curve.candidates, curve.by
+                    rows.append((*where, row.algorithm, label, share, value, low, high))
+    columns = ["dataset", "split", "candidates", "by", "algorithm", "metric", "share"]
+    numbers = ["value", "low", "high"]
+    frame = pd.DataFrame(rows, columns=[*columns, *numbers])
+    return frame.astype(dict.fromkeys(numbers, float))
+
+
+def required_curves(info: RunInfo) -> list[Curve]:
+    """Return the curves of a run, or raise a ResultsError."""
+    if curves := curves_of(info.splits, info.tables):
+        return curves
+    raise ResultsError(
+        f"{info.name}: no learning curve; add `training_shares: [0.1, 0.2, 0.5, 1.0]` to its "
+        "config and run it again"
+    )
+
+
+def crossings(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return where the lines of two algorithms of one curve cross.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Of `curve_frame`.
+
+    Returns
+    -------
+    DataFrame
+        ``first`` is better up to the share ``few``, and ``second`` from the share ``many`` on;
+        ``at`` is between them, on straight lines over the logarithm of the share.
+    """
+    names = ["dataset", "split", "candidates", "by", "metric"]
+    rows: list[tuple[object, ...]] = []
+    for _, of_curve in frame.groupby(names, sort=False):
+        where = of_curve[names].iloc[0].tolist()
+        higher = metrics.parse(where[-1]).higher_is_better
+        values = of_curve.pivot_table(index="share", columns="algorithm", values="value")
+        for one, two in combinations(values.columns, 2):
+            gaps = (values[one] - values[two]).dropna()
+            points = zip(gaps.index.to_numpy(float), gaps.to_numpy(float), strict=True)
+            for (few, before), (many, after) in pairwise(points):
+                if before * after < 0:
+                    at = few * (many / few) ** (before / (before - after))
+                    ordered = (one, two) if (before > 0) == higher else (two, one)
+                    rows.append((*where, *ordered, few, many, at))
+    return pd.DataFrame(rows, columns=[*names, "first", "second", "few", "many", "at"])
+
+
+def gains(
+    curve: Curve,
+    users: pd.DataFrame,
+    label: str,
+    settings: Inference,
+    seed: int,
+    algorithms: Iterable[str],
+) -> pd.DataFrame:
+    """Compare the two largest shares of a curve, user by user.
+
+    Parameters
+    ----------
+    curve : Curve
+    users : DataFrame
+        As a run has it: ``table``, ``algorithm``, ``user`` and a column for each metric. The
+        scores of a user in several folds and seeds are averaged first.
+    label : str
+        A metric that is a mean of users' scores.
+    settings : Inference
+        Test over users, interval, resamples, confidence, and the correction for the number of
+        algorithms. A test over seeds is replaced by the randomisation test: both shares have the
+        same seeds.
+    seed : int
+        Of the run.
+    algorithms : iterable of str
+
+    Returns
+    -------
+    DataFrame
+        ``algorithm``, ``few`` and ``many`` (the shares), ``difference`` of the value of many less
+        that of few, ``low``, ``high``, ``p``, ``p_adjusted``, ``n_users``, and ``answer``: gain,
+        loss or undecided.
+    """
+    few, many = [*curve.tables][-2:]
+    of_table = {
+        share: users[users["table"] == curve.tables[share]].groupby(["algorithm", "user"])
+        for share in (few, many)
+    }
+    means = {share: of_users[label].mean() for share, of_users in of_table.items()}
+    test: PairedTest = settings.test or "randomisation"
+    test = "randomisation" if test in SEED_TESTS else test
+    rows = []
+    for algorithm in algorithms:
+        if any(algorithm not in means[share].index for share in (few, many)):
+            continue
+        columns = [means[share][algorithm] for share in (many, few)]
+        paired = pd.concat(columns, axis=1, join="inner").dropna()
+        if len(paired) < 2:
+            continue
+        compared = statistics.compare(
+            paired.to_numpy(),
+            ["many", "few"],
+            test=test,
+            correction="none",
+            interval=settings.interval,
+            n_resamples=settings.resamples,
+            confidence=settings.confidence,
+            seed=seeds.derive(seed, "learning", curve.tables[many], algorithm, label),
+        )
+        pair = compared.pairs.iloc[0]
+        ends = (float(pair[key]) for key in ("difference", "low", "high", "p"))
+        rows.append((algorithm, few, many, *ends, len(paired)))
+    names = ["algorithm", "few", "many", "difference", "low", "high", "p", "n_users"]
+    frame = pd.DataFrame(rows, columns=names)
+    p_values = frame["p"].to_numpy(float)
+    adjusted = statistics.adjust(p_values, settings.correction) if rows else p_values
+    is_better = frame["difference"] > 0
+    if not metrics.parse(label).higher_is_better:
+        is_better = frame["difference"] < 0
+    is_decided = adjusted <= 1 - settings.confidence + 1e-12
+    answers = np.where(is_decided, np.where(is_better, "gain", "loss"), "undecided")
+    return frame.assign(p_adjusted=adjusted, answer=answers)
+
+
+def gains_of(info: RunInfo, users: pd.DataFrame, label: str | None = None) -> pd.DataFrame:
+    """Return `gains` of every curve of a run, with the curve's names; empty without statistics."""
+    label = chosen_metric(label, info.metrics, f"{info.name}: no metric", info.headline)
+    settings = info.experiment.statistics
+    if settings is None or not is_mean_of_users(metrics.parse(label)):
+        return pd.DataFrame()
+    frames = []
+    for curve in required_curves(info):
+        frame = gains(curve, users, label, settings, info.seeds[0], trained(info.algorithms))
+        names = {"dataset": curve.dataset, "split": curve.split, "candidates": curve.candidates}
+        frames.append(frame.assign(**names, by=curve.by, metric=label))
+    return pd.concat(frames, ignore_index=True)
+
+
+def trained(algorithms: Iterable[str]) -> list[str]:
+    """Return the rows that ratings can help.
+
+    >>> trained(["SVD", "Random"])
+    ['SVD']
+    """
+    return [name for name in algorithms if name not in UNTRAINED]
+
+
+def notes_on_curves(
+    splits: Iterable[SplitInfo],
+    tables: Mapping[str, tuple[str, str, str]],
+    users: pd.DataFrame,
+    label: str,
+    settings: Inference | None,
+    seed: int,
+) -> Iterator[Note]:
+    """Yield whether more ratings would help, for the rows of each curve, and unequal candidates."""
+    curves = curves_of(splits, tables)
+    for curve in curves:
+        where = curve.title if len(curves) > 1 else ""
+        if not curve.candidates.startswith("rated"):
+            yield Note("curve-candidates", {"candidates": curve.candidates}, where)
+    if settings is None or not len(users) or not is_mean_of_users(metrics.parse(label)):
+        return
+    algorithms = trained(users["algorithm"].unique())
+    for curve in curves:
+        where = curve.title if len(curves) > 1 else ""
+        frame = gains(curve, users, label, settings, seed, algorithms)
+        for answer, code in ANSWERS.items():
+            rows = frame[frame["answer"] == answer]
+            if len(rows):
+                values = {
+                    "metric": label,
+                    "algorithms": rows["algorithm"].tolist(),
+                    "few": written(float(rows["few"].iloc[0])),
+                    "many": written(float(rows["many"].iloc[0])),
+                    "of": curve.of,
+                }
+                yield Note(code, values, where)

@@ -1,0 +1,115 @@
+"""The tables of learning curves, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness import metrics
+from harness.comparison.learning import (
+    Curve,
+    crossings,
+    curve_frame,
+    gains_of,
+    required_curves,
+)
+from harness.lazy import pd
+from harness.quantities import written
+from harness.results.display import TextTable, interval_decimals, rounded
+from harness.results.runs import Run
+from harness.results.scores import chosen_metric
+
+NAMES = ["dataset", "split", "candidates", "by"]
+
+
+def curve_tables(run: Run, label: str | None = None) -> list[TextTable]:
+    """Return a table of one metric for each curve: algorithms by share, and what the last adds."""
+    info = run.info
+    label = chosen_metric(label, info.metrics, f"{info.name}: no metric", info.headline)
+    frame, gained = curve_frame(info, label), gains_of(info, run.users, label)
+    crossed = crossings(frame)
+    return [
+        _curve_table(
+            run, label, curve, _part(frame, curve), _part(gained, curve), _part(crossed, curve)
+        )
+        for curve in required_curves(info)
+    ]
+
+
+def _part(frame: pd.DataFrame, curve: Curve) -> pd.DataFrame:
+    """Return the rows of a curve."""
+    if not len(frame):
+        return frame
+    values = (curve.dataset, curve.split, curve.candidates, curve.by)
+    return frame[(frame[NAMES] == pd.Series(values, index=NAMES)).all(axis=1)]
+
+
+def _curve_table(
+    run: Run,
+    label: str,
+    curve: Curve,
+    frame: pd.DataFrame,
+    gained: pd.DataFrame,
+    crossed: pd.DataFrame,
+) -> TextTable:
+    """Return the table of one curve."""
+    info = run.info
+    largest = [*curve.tables.values()][-1]
+    order = [row.algorithm for row in info.rows if row.table == largest]
+    means = [
+        mean
+        for compared in info.statistics
+        if compared.metric == label and compared.table in curve.tables.values()
+        for mean in compared.algorithms
+    ]
+    places = interval_decimals(means)
+    values: dict[tuple[str, float], float] = {
+        (row["algorithm"], row["share"]): row["value"]
+        for row in frame.dropna(subset="value").to_dict("records")
+    }
+    columns = ["algorithm", *(written(share) for share in curve.tables)]
+    rows = [
+        [name, *(rounded(values.get((name, share)), places) for share in curve.tables)]
+        for name in order
+    ]
+    choose = max if metrics.parse(label).higher_is_better else min
+    best = []
+    for number, share in enumerate(curve.tables, 1):
+        of_share = {name: values[name, share] for name in order if (name, share) in values}
+        best += [
+            (place, number)
+            for place, name in enumerate(order)
+            if name in of_share and of_share[name] == choose(of_share.values())
+        ]
+    if len(gained):
+        few, many = (written(float(gained[key].iloc[0])) for key in ("few", "many"))
+        columns += [f"{few} to {many}", "more ratings"]
+        by_name = {pair["algorithm"]: pair for pair in gained.to_dict("records")}
+        for row in rows:
+            if (pair := by_name.get(row[0])) is None:
+                row += ["", ""]
+                continue
+            ends = (rounded(pair[key], places) for key in ("difference", "low", "high"))
+            row += ["{} ({} to {})".format(*ends), str(pair["answer"])]
+    return TextTable(
+        f"{label} by share of the training {curve.of}"
+        + (f", {curve.title}" if len({*info.tables.values()}) > len(curve.tables) else ""),
+        " ".join(_caption(info.experiment.statistics is not None and len(gained) > 0, crossed)),
+        [*info.tables].index(largest) + 1,
+        columns,
+        rows,
+        best,
+    )
+
+
+def _caption(has_gains: bool, crossed: pd.DataFrame) -> Iterator[str]:
+    """Yield the sentences below a table."""
+    if has_gains:
+        yield (
+            "more ratings: gain or loss where the last step changes the value significantly, "
+            "paired by user and corrected for the number of algorithms; else undecided."
+        )
+    for row in crossed.to_dict("records"):
+        yield (
+            f"{row['second']} passes {row['first']} between {written(row['few'])} and "
+            f"{written(row['many'])}, at about {100 * row['at']:.0f}%."
+        )
