@@ -8,7 +8,7 @@ the processor adds up four products of vectors at once where one would wait for 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from threading import RLock
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -109,13 +109,16 @@ def forget_draws() -> None:
 
 
 def fit_svd(
-    model: surprise.AlgoBase, trainset: ColumnTrainset, begin_epoch: Callable[[int], None]
+    model: surprise.AlgoBase,
+    trainset: ColumnTrainset,
+    begin_epoch: Callable[[int], None],
+    vectors: Sequence[Floats] | None = None,
 ) -> State:
-    """Return what ``SVD.sgd`` learns."""
+    """Return what ``SVD.sgd`` learns; `vectors` are its first ones, if they are drawn already."""
     n_factors = int(model.n_factors)
     bu, bi = np.zeros(trainset.n_users), np.zeros(trainset.n_items)
-    pu, qi = map(in_lines, first_vectors(model, trainset))
-    steps = _steps(model, ("bu", "bi", "pu", "qi"))
+    pu, qi = map(in_lines, vectors or first_vectors(model, trainset))
+    steps = steps_of(model, ("bu", "bi", "pu", "qi"))
     mean = float(trainset.global_mean) if model.biased else 0.0
     waves = waves_of(trainset)
     for epoch in range(model.n_epochs):
@@ -125,7 +128,7 @@ def fit_svd(
     return {"bu": bu, "bi": bi, "pu": pu, "qi": qi}
 
 
-def _steps(model: surprise.AlgoBase, learnt: tuple[str, ...]) -> tuple[Floats, Floats]:
+def steps_of(model: surprise.AlgoBase, learnt: tuple[str, ...]) -> tuple[Floats, Floats]:
     """Return the learning rates and the penalties of what a model learns."""
     rates = [getattr(model, f"lr_{name}") for name in learnt]
     return np.array(rates, float), np.array(
@@ -215,7 +218,7 @@ def fit_svdpp(
         rng.normal(model.init_mean, model.init_std_dev, (n, n_factors))
         for n in (trainset.n_users, trainset.n_items, trainset.n_items)
     )
-    steps = _steps(model, ("bu", "bi", "pu", "qi", "yj"))
+    steps = steps_of(model, ("bu", "bi", "pu", "qi", "yj"))
     mean = float(trainset.global_mean)
     scratch = np.empty((2, n_factors)), np.full(trainset.n_items, -1, np.int64)
     block = np.empty((int(np.diff(trainset.by_user.offsets).max(initial=0)), n_factors))

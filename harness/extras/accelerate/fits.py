@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -21,6 +22,7 @@ Attributes = dict[str, Any]
 Learnt = tuple[Attributes, Attributes]  # what is set, and what is made when somebody reads it
 SMALL = 2048
 """Most users or items whose similarities are made at once; of more, when somebody reads them."""
+_PREPARED: WeakKeyDictionary[surprise.AlgoBase, Learnt] = WeakKeyDictionary()
 FEW_STEPS = 100_000_000
 """Of SVD++ in Surprise's order: what a core does in less than half a second."""
 
@@ -40,6 +42,23 @@ def fit(
     owner: type, model: surprise.AlgoBase, trainset: surprise.Trainset, columns: ColumnTrainset
 ) -> None:
     """Do in place what the ``fit`` of `owner` does, or refuse before the model is changed."""
+    entry = require_ordinary(owner, model)
+    traps.warn_of_truncation(entry, columns)
+    view = view_of(model, columns)
+    for name in NAMES:
+        vars(view).pop(name, None)
+    view.bu = view.bi = None
+    prepared = _PREPARED.pop(model, None)
+    attributes, pending = prepared or FITS[owner](view, entry, columns)
+    forget(model)
+    surprise.AlgoBase.fit(model, trainset)
+    vars(model).update(attributes)
+    if pending:
+        set_pending(model, pending)
+
+
+def require_ordinary(owner: type, model: surprise.AlgoBase) -> Any:
+    """Return the entry of a class; refuse a model whose ``fit`` is not that of the class."""
     entry = registry.entry_of(owner)
     if entry is None or entry.model_class is not owner or owner not in FITS:
         raise NotAccelerated("a class that Surprise does not have")
@@ -50,17 +69,17 @@ def fit(
     settings = [(name, value) for name, value in vars(model).items() if name in names]
     if not all(parameters.is_ordinary(name, value) for name, value in settings):
         raise NotAccelerated("parameters of unusual types")
-    traps.warn_of_truncation(entry, columns)
-    view = view_of(model, columns)
-    for name in NAMES:
-        vars(view).pop(name, None)
-    view.bu = view.bi = None
-    attributes, pending = FITS[owner](view, entry, columns)
-    forget(model)
-    surprise.AlgoBase.fit(model, trainset)
-    vars(model).update(attributes)
-    if pending:
-        set_pending(model, pending)
+    return entry
+
+
+def prepare(model: surprise.AlgoBase, attributes: Attributes) -> None:
+    """Let the next fit of a model set what it learnt already, beside others."""
+    _PREPARED[model] = attributes, {}
+
+
+def forget_prepared(model: surprise.AlgoBase) -> None:
+    """Drop what no fit has asked for."""
+    _PREPARED.pop(model, None)
 
 
 def _fit_svd(model: Any, entry: Any, columns: ColumnTrainset) -> Learnt:

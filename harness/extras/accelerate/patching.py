@@ -24,6 +24,7 @@ from harness.extras.accelerate import (
     replacements,
     splits,
     testsets,
+    together,
 )
 from harness.extras.accelerate.calls import (
     AccelerationError,
@@ -226,6 +227,7 @@ def _install() -> None:
         _set(owner, name, replacement(None if original is _MISSING else original))
     for module in (selection.validation, selection.search):
         _set(module, "fit_and_score", folds.FoldScorer(_fit_and_score, _scorer))
+    _set(selection.search, "Parallel", together.JobRunner(selection.search.Parallel))
     for name in folds.MEASURES:
         function = getattr(surprise.accuracy, name)
         _codes[name] = types.FunctionType(
