@@ -161,8 +161,8 @@ def fit_together(
             states.append(None)  # zeros behind a model's factors are no longer zeros
             continue
         n_factors = int(model.n_factors)
-        factors = (vectors[:, :n_factors] for vectors in learnt[2:])
-        columns = map(np.ascontiguousarray, (*learnt[:2], *factors))
+        vectors = (side[:, :n_factors] for side in learnt[2:])
+        columns = map(np.ascontiguousarray, (*learnt[:2], *vectors))
         states.append(dict(zip(("bu", "bi", "pu", "qi"), columns, strict=True)))
     return states
 
