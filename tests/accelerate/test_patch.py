@@ -394,6 +394,23 @@ def test_an_anti_testset_is_a_list_to_whoever_reads_it(data):
         assert type(model.test(pairs)) is list
 
 
+@pytest.mark.parametrize("name", ["SVD", "SVDpp", "NMF"])
+def test_few_pairs_and_whole_catalogues_have_the_same_estimates(data, name):
+    trainset = data.build_full_trainset()
+    every = trainset.build_testset() + trainset.build_anti_testset()
+    every.sort(key=lambda pair: str(pair[0]))  # user after user
+    sets = [every, every[::7], every[::-1], [("no one", "none", 1.0), *every, every[0]]]
+    kind = getattr(surprise, name)
+
+    def estimates():
+        model = kind(n_factors=37, n_epochs=2, random_state=0).fit(trainset)
+        return [model.test(pairs) for pairs in sets]
+
+    expected = estimates()
+    with harness.patched_surprise(strict=True):
+        require_same(estimates(), expected, "estimates")
+
+
 def test_a_loop_over_predictions_finds_none_made_ahead(data):
     trainset = data.build_full_trainset()
     with harness.patched_surprise():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -131,6 +132,12 @@ class Factors(Estimator):
         vectors = self.vectors(distinct)
         if vectors.shape[1] != qi.shape[1]:
             raise NotAccelerated("vectors of users and items of different lengths")
+        starts = np.flatnonzero(np.diff(places, prepend=-1))
+        if 2 * len(known) > len(starts) * len(qi):  # most items, user after user: none is copied
+            for start, stop in pairwise([*starts.tolist(), len(known)]):
+                rows = known[start:stop]
+                values[rows] += np.vecdot(qi, vectors[places[start]])[items[rows]]
+            return
         for start in range(0, len(known), PAIRS_AT_ONCE):
             part = slice(start, start + PAIRS_AT_ONCE)
             rows = known[part]
