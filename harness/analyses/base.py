@@ -95,6 +95,8 @@ class Analysis:
 
     api: ClassVar[int] = 1
     """The version of the interface that the class is written for."""
+    needs_items: ClassVar[int] = 0
+    """How many items at the top of each list it has to know by name, for `Lists.items`."""
 
     def add(self, cell: ScoredCell, scores: Mapping[str, Scores]) -> None:
         """Take a finished cell; the cells of a row come after each other, those of a table too.

@@ -116,8 +116,9 @@ class Experiment(Section):
     """For whom each algorithm works: groups of users or items, each with the metrics that are means
     of users' scores. `{users: known}` is added where a split tests users without training."""
     analyses: OneOrMore[str] = Field(default=[*DEFAULT_ANALYSES])
-    """What looks at the finished cells: `bounds`, `conventions`, `ties`, and analyses of your own
-    as `mine:Lengths`. A list takes the place of these three; `default` in it stands for them."""
+    """What looks at the finished cells: `bounds`, `conventions`, `ties`; `overlap`, `errors`,
+    `calibration`; and analyses of your own as `mine:Lengths`. A list takes the place of the first
+    three; `default` in it stands for them."""
     plugins: OneOrMore[str] | None = None
     """Python files beside the config, which are imported and run: `mine.py` makes `mine:MyALS` an
     algorithm and `mine:fairness@10` a metric. Installed plug-ins need no entry here."""

@@ -203,6 +203,9 @@ class Outputs(Section):
     """How many items at the top of each test user's list are kept in `lists.parquet`."""
     estimates: bool = False
     """Whether every test rating is kept with its estimate and its rank in `estimates.parquet`."""
+    training: bool = False
+    """Whether metrics of the training part stand beside those of the test part, as with Surprise's
+    `return_train_measures`; `harness table RUN --training` shows both."""
 
     @property
     def wanted(self) -> bool:

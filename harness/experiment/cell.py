@@ -128,6 +128,11 @@ def compute(cell: Cell, plan: Plan, report: Report, workers: int = 1) -> CellRec
             ids=(split.ratings.user_ids, split.ratings.item_ids),
         )
         scored = time.perf_counter()
+        training: dict[str, float | None] = {}
+        if experiment.outputs.training and not cell.inner:
+            from harness.experiment.training_values import training_values
+
+            training = training_values(plan.metrics, split, scorer)
     # Another library's process reports what it measured, without its start.
     elsewhere = getattr(model, "seconds_elsewhere", (None, 0.0))
     machine = Machine.here()
@@ -151,6 +156,7 @@ def compute(cell: Cell, plan: Plan, report: Report, workers: int = 1) -> CellRec
         n_unknown_users=selected.n_unknown,
         n_dropped_users=selected.n_dropped,
         notes=[as_note(note).at(chosen.title) for note in notes],
+        training=training,
     )
     record = CellRecord(facts, selected.users, lists, pairs, inputs)
     if not cell.inner:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import harness
-from harness import datasets, metrics, seeds
+from harness import datasets, metrics, plugins, seeds
 from harness.algorithms import registry
 from harness.candidates import Sampled
 from harness.config.experiment import Experiment
@@ -93,9 +93,16 @@ class Plan(PlanData):
         """How many items at the top of each list metrics have to know by name."""
         return max((metric.k or 0 for metric in self.metrics if metric.needs_items), default=0)
 
+    @cached_property
+    def _shown(self) -> int:
+        """How many items at the top of each list outputs and analyses have to know by name."""
+        kinds = [plugins.find("analyses", name).load() for name in self.experiment.analyses]
+        needed = (getattr(kind, "needs_items", 0) for kind in kinds)
+        return max(self.experiment.outputs.lists or 0, *needed, 0)
+
     def depth_of(self, cell: Cell) -> int:
         """Return how many items at the top of each list of a cell are kept by name."""
-        return max(self.depth, 0 if cell.inner else self.experiment.outputs.lists or 0)
+        return max(self.depth, 0 if cell.inner else self._shown)
 
     @property
     def names_items(self) -> bool:
@@ -217,6 +224,7 @@ class Plan(PlanData):
             code = f" {metric.digest}" if metric else ""
             return decisive | {"judged": f"{experiment.tuning.metric}{code}"}
         kept = {"items": self.names_items, "outputs": experiment.outputs.wanted}
+        kept["training"] = experiment.outputs.training
         return decisive | {what: True for what, is_kept in kept.items() if is_kept}
 
     def global_seed(self, cell: Cell) -> int | None:

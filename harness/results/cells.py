@@ -85,6 +85,8 @@ class CellFacts(Record):
     notes: Rows[WrittenNote]
     judged: dict[str, Annotated[float, Field(allow_inf_nan=False)] | None] = {}
     """By label, what a trial scored; None where no user has a score."""
+    training: dict[str, Annotated[float, Field(allow_inf_nan=False)] | None] = {}
+    """By label, the value on the training part, where the config asks for it."""
 
 
 class Score(Record):

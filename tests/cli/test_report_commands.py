@@ -16,7 +16,7 @@ from harness.report.plots import KINDS
 from harness.results import read_run
 from harness.results.group_tables import group_tables
 
-DRAWN = {f"{kind}-ndcg@10" for kind in KINDS if kind not in ("groups", "parameter")}
+DRAWN = {f"{kind}-ndcg@10" for kind in KINDS if kind not in ("groups", "parameter", "learning")}
 DRAWN |= {"groups-ndcg@10-users-known"}  # a test user of run one is unknown to the model
 TABLES = ("1-synthetic", "2-synthetic-seed-1", "3-synthetic-seed-2")
 LABEL = "&lt;svd&gt; &amp; _b_"
@@ -72,11 +72,14 @@ def test_a_baseline_of_ones_own_heads_the_differences(call, tmp_path):
         ("plot one --kind spread --table 7", "no table 7; use one of 1:"),
         ("compare one runs/one", "runs/one: given twice; name each run once"),
         ("table one --groups --metric rmse", "one: no groups with 'rmse'; use one of ndcg"),
-        ("table one two --groups", "--groups: the groups of one run at a time"),
-        ("table one two --folds", "--folds: the folds of one run at a time; name one run"),
-        ("table one --folds --groups", "--folds: is not for --groups, --columns or --metric"),
-        ("table one --folds --columns all", "--folds: is not for --groups, --columns or --metric"),
-        ("table one --metric ndcg@5", "--metric: needs --groups; add it"),
+        ("table one two --groups", "--groups: shows one run at a time; name one run"),
+        ("table one two --folds", "--folds: shows one run at a time; name one run"),
+        ("table one --folds --groups", "--groups: is not for --folds; leave one of them out"),
+        ("table one --folds --columns all", "--folds: is not for --columns; leave one"),
+        ("table one --folds --metric ndcg@5", "--metric: needs --groups or --shares; add one"),
+        ("table one --metric ndcg@5", "--metric: needs --groups or --shares; add one"),
+        ("table one --training", "one: no values of the training part; add `outputs: {training"),
+        ("table one --analysis overlap", "one: no table of an analysis 'overlap'; it has none"),
         ("plot one --kind groups --metric rmse", "rmse has no groups; add `groups` to the config"),
         ("compare one --rope 0.1", "--rope: needs --across; add it"),
         ("compare one --across", "one: one data set, synthetic; add runs of others"),

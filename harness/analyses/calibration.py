@@ -1,0 +1,112 @@
+"""How far estimates are from ratings: by the rating, and by the estimate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from harness.analyses.base import Analysis, ScoredCell
+from harness.lazy import pd
+from harness.metrics import Scores
+from harness.metrics.arrays import Floats
+
+BINS = 10
+"""Of the rating scale, for estimates."""
+NAMES = ["dataset", "split", "candidates", "algorithm"]
+
+
+class _Pairs(Analysis):
+    """Sums over test pairs, by a value of each pair."""
+
+    def __init__(self) -> None:
+        self._parts: list[pd.DataFrame] = []
+
+    def values(self, cell: ScoredCell) -> Floats:
+        """Return the value of each pair of a cell."""
+        raise NotImplementedError
+
+    def add(self, cell: ScoredCell, scores: Mapping[str, Scores]) -> None:
+        """Sum up one cell."""
+        pairs = cell.record.pairs
+        frame = pd.DataFrame(
+            {
+                "value": self.values(cell),
+                "n": 1,
+                "estimate": pairs.estimates,
+                "rating": pairs.ratings,
+                "square": np.square(pairs.estimates - pairs.ratings),
+            }
+        )
+        names = {key: cell.name[key] for key in NAMES}
+        self._parts.append(frame.groupby("value", as_index=False).sum().assign(**names))
+
+    def sums(self) -> Iterator[tuple[dict[str, object], pd.DataFrame]]:
+        """Yield the names of each row of the results table, and its sums by value, rising."""
+        if not self._parts:
+            return
+        columns = [*NAMES, "value"]
+        summed = pd.concat(self._parts).groupby(columns, sort=False, as_index=False).sum()
+        for _, of_row in summed.groupby(NAMES, sort=False):
+            names = {name: of_row[name].iloc[0] for name in NAMES}
+            yield names, of_row.sort_values("value").reset_index(drop=True)
+
+
+class ErrorsByRating(_Pairs):
+    """The errors of the estimates at each rating: a row for each algorithm and rating.
+
+    ``bias`` is the mean of estimate less rating: above 0 at low and below 0 at high ratings where
+    estimates are drawn to the middle.
+    """
+
+    def values(self, cell: ScoredCell) -> Floats:
+        """Return the ratings."""
+        return np.asarray(cell.record.pairs.ratings)
+
+    def result(self) -> pd.DataFrame | None:
+        """Return number, mean estimate, bias and RMSE at each rating."""
+        frames = [
+            pd.DataFrame(
+                names
+                | {
+                    "rating": sums["value"],
+                    "n": sums["n"],
+                    "mean estimate": sums["estimate"] / sums["n"],
+                    "bias": (sums["estimate"] - sums["rating"]) / sums["n"],
+                    "rmse": np.sqrt(sums["square"] / sums["n"]),
+                }
+            )
+            for names, sums in self.sums()
+        ]
+        return pd.concat(frames, ignore_index=True) if frames else None
+
+
+class Calibration(_Pairs):
+    """The mean rating where estimates are alike: a row for each algorithm and part of the scale.
+
+    The scale is divided into ten parts of equal length; estimates outside it are in the first and
+    the last. Estimates are calibrated where ``mean rating`` is ``mean estimate``.
+    """
+
+    def values(self, cell: ScoredCell) -> Floats:
+        """Return the lower end of the part of the scale that each estimate is in."""
+        low, high = cell.split.ratings.scale
+        step = (high - low) / BINS
+        part = np.floor((cell.record.pairs.estimates - low) / step)
+        return np.asarray(low + step * np.clip(part, 0, BINS - 1))
+
+    def result(self) -> pd.DataFrame | None:
+        """Return number, mean estimate and mean rating in each part of the scale."""
+        frames = [
+            pd.DataFrame(
+                names
+                | {
+                    "estimate from": sums["value"],
+                    "n": sums["n"],
+                    "mean estimate": sums["estimate"] / sums["n"],
+                    "mean rating": sums["rating"] / sums["n"],
+                }
+            )
+            for names, sums in self.sums()
+        ]
+        return pd.concat(frames, ignore_index=True) if frames else None
