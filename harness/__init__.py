@@ -47,6 +47,7 @@ __all__ = [
     "save_model",
     "similar",
     "unpatch_surprise",
+    "update",
     "verify",
 ]
 
@@ -78,15 +79,17 @@ if TYPE_CHECKING:
         unpatch_surprise,
     )
     from harness.extras.audit import audit
+    from harness.fitting import fit
     from harness.metrics.functions import metric
     from harness.new_users import fold_in
     from harness.notes import Note
     from harness.rankings import ndcg
-    from harness.recommendations import estimate, fit, recommend, recommend_in_blocks
+    from harness.recommendations import estimate, recommend, recommend_in_blocks
     from harness.results import Run, read_run
     from harness.similarities import similar
     from harness.splits.plugin import Split
     from harness.trackers import Tracker
+    from harness.updates import update
 
 _HOMES = {
     "harness.analyses.base": ("Analysis",),
@@ -111,7 +114,9 @@ _HOMES = {
     ),
     "harness.rankings": ("ndcg",),
     "harness.new_users": ("fold_in",),
-    "harness.recommendations": ("estimate", "fit", "recommend", "recommend_in_blocks"),
+    "harness.updates": ("update",),
+    "harness.fitting": ("fit",),
+    "harness.recommendations": ("estimate", "recommend", "recommend_in_blocks"),
     "harness.results": ("Run", "read_run"),
     "harness.similarities": ("similar",),
     "harness.comparison.across": ("across",),

@@ -32,8 +32,8 @@ def fold_in(
     ----------
     model : surprise.AlgoBase
         Fitted; it is not changed. SVD, SVDpp, NMF, BaselineOnly, SlopeOne, CoClustering, the
-        neighbour methods with ``user_based: False``, Popularity, ItemMean, EASE, PureSVD and
-        BinaryItemKNN can take new users.
+        neighbour methods, Popularity, ItemMean, EASE, PureSVD and BinaryItemKNN can take new
+        users.
     ratings : mapping of item to rating, or DataFrame
         Of one new user, or of several: columns ``user``, ``item`` and ``rating``. Items that the
         training set does not have say nothing of a user and are an error. To the ratings of a user
@@ -59,7 +59,9 @@ def fold_in(
     ``init_high``, and all take the model's epochs over the user's ratings in their order.
     CoClustering puts a user into the cluster that estimates the ratings with the least squared
     error, as in an epoch of its fit, with the averages of the fitted clusters. The
-    neighbour methods and SlopeOne learn nothing of a user, whose estimates follow from the ratings:
+    neighbour methods and SlopeOne learn nothing of a user, whose estimates follow from the ratings;
+    where neighbours are users, those of a new one are users of the training set, whom his ratings
+    are compared with:
     folding in the ratings of a user of the training set gives that user's estimates. So it does in
     BaselineOnly with ``als``. Elsewhere estimates are near those of a new fit, in which the items
     would move too.

@@ -1,4 +1,4 @@
-"""Fitted models in a script: fit and estimate fast, and recommend.
+"""Fitted models in a script: estimate fast, and recommend.
 
 Everything here takes and gives raw ids, and models that Surprise itself fitted too.
 """
@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from harness.algorithms import models, numerical_faults, surprise
+from harness.algorithms import models, surprise
 from harness.algorithms.trainset import ColumnTrainset
 from harness.arguments import checked
-from harness.errors import AlgorithmError, DataError, listed
+from harness.errors import AlgorithmError, listed
 from harness.kernels import rows_of_owners
 from harness.new_users import fold_in, in_columns, inner_ids
 from harness.rankings.catalogue import top_columns
@@ -25,53 +25,6 @@ from harness.rankings.ties import tie_keys
 Floats = NDArray[np.float64]
 Seen = Literal["leave-out", "keep"]
 Unknown = Literal["error", "popular"]
-
-
-@checked(AlgorithmError)
-def fit(model: surprise.AlgoBase, trainset: surprise.Trainset | surprise.Dataset) -> Any:
-    """Fit a model of Surprise, many times faster than its own ``fit`` and to the same attributes.
-
-    Parameters
-    ----------
-    model : surprise.AlgoBase
-        Fitted in place. A class of your own is fitted by its own ``fit``.
-    trainset : surprise.Trainset or surprise.Dataset
-        Of a data set, all ratings are used.
-
-    Returns
-    -------
-    surprise.AlgoBase
-        The model, as ``model.fit(trainset)`` returns it.
-
-    Raises
-    ------
-    AlgorithmError
-        If `trainset` is neither, the fit diverges, or it divides by zero, as in cosines of zeros.
-    DataError
-        If a rating is not finite.
-
-    Notes
-    -----
-    Estimates are those of Surprise's ``fit`` to 1e-9 relative or better. `SlopeOne` and
-    `CoClustering` read ratings as integers in Surprise, so that 4.5 stars count as 4; here they
-    count as 4.5.
-
-    Examples
-    --------
-    >>> import harness, surprise
-    >>> ratings = harness.load("bundled").to_surprise()
-    >>> model = harness.fit(surprise.SVD(random_state=0), ratings)
-    >>> float(model.predict("1", "31").est)
-    2.4...
-    """
-    if isinstance(trainset, surprise.Dataset):
-        trainset = trainset.build_full_trainset()
-    if not trainset.n_ratings:
-        raise DataError("fit: the training set has no rating; give some, as Ratings.to_surprise()")
-    with numerical_faults.report_division_by_zero(model), np.errstate(all="ignore"):
-        models.fit(model, trainset)
-    numerical_faults.check_fitted(model)
-    return model
 
 
 @checked(AlgorithmError)

@@ -158,7 +158,42 @@ def test_new_ratings_of_a_training_user_are_added_to_his_own(data):
         harness.recommend(model, again.assign(rating=6.0 - rating if rating != 3 else 4.0))
 
 
-@pytest.mark.parametrize("name", ["KNNBasic", "NormalPredictor", "Random", "UserMean"])
+@pytest.mark.sample(3)
+@pytest.mark.parametrize("measure", ["msd", "cosine", "pearson", "pearson_baseline"])
+@pytest.mark.parametrize("kind", ["Basic", "WithMeans", "WithZScore", "Baseline"])
+@pytest.mark.parametrize("k", [3, 40])
+def test_where_neighbours_are_users_a_new_one_has_the_estimates_of_a_fit_with_him(
+    kind, measure, k, data
+):
+    params = {"sim_options": {"name": measure, "min_support": 2}, "k": k, "verbose": False}
+    model = fitted(f"KNN{kind}", data, **params)
+    items = [model.trainset.to_raw_iid(i) for i in model.trainset.all_items()]
+    alike = {i: r for u, i, r in ROWS if u == "u5"}
+    others = pd.DataFrame({"user": "other", "item": items[:4], "rating": [5.0, 1.0, 1.0, 2.0]})
+    frame = pd.DataFrame({"user": "copy", "item": [*alike], "rating": [*alike.values()]})
+    new = harness.fold_in(model, pd.concat([frame, others]))
+    unrated = [item for item in items if item not in alike]
+    expected = [model.predict("u5", item).est for item in unrated]
+    assert [new.predict("copy", item).est for item in unrated] == pytest.approx(expected, abs=1e-9)
+    found = harness.estimate(new, [("copy", item) for item in unrated])
+    assert found.tolist() == pytest.approx(expected, abs=1e-9)
+    lists = harness.recommend(new, users=["copy"], n=99).set_index("item")["estimate"]
+    assert lists[unrated].tolist() == pytest.approx(expected, abs=1e-9)
+    assert {*harness.recommend(new, n=3)["user"]} == {"copy", "other"}
+    if kind == "Baseline" or measure == "pearson_baseline":
+        return  # a fit with the new user has other biases
+    rows = [*ROWS, *others.itertuples(index=False, name=None)]
+    table = pd.DataFrame(rows, columns=["user", "item", "rating"])
+    reader = surprise.Reader(rating_scale=(1, 5))
+    trainset = surprise.Dataset.load_from_df(table, reader).build_full_trainset()
+    refitted = getattr(surprise, f"KNN{kind}")(**params).fit(trainset)
+    for item in items[4:]:
+        prediction = refitted.predict("other", item)
+        if not prediction.details["was_impossible"]:  # else the mean, which he changes
+            assert new.predict("other", item).est == pytest.approx(prediction.est, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["NormalPredictor", "Random", "UserMean"])
 def test_what_cannot_take_new_users_says_so(name, data):
     with pytest.raises(AlgorithmError, match="cannot take new users; SVD, SVDpp"):
         harness.fold_in(fitted(name, data), {1: 4.0})

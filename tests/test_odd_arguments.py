@@ -183,6 +183,7 @@ CALLS = {
         "model": surprise.BaselineOnly(verbose=False), "trainset": m["trainset"],
     },
     "harness.fit_row": lambda m: {"source": CONFIG, "algorithm": "ItemMean", "ratings": FRAME},
+    "harness.update": lambda m: {"model": m["model"], "ratings": [("i1", "i1", 3.0)]},
     "harness.fold_in": lambda m: {"model": m["model"], "ratings": {"i1": 3.0}},
     "harness.power": lambda m: {"run": m["run"], "metric": "ndcg@3", "difference": 0.1},
     "harness.gate": lambda m: {

@@ -1,11 +1,13 @@
 """All algorithms of Surprise at the shapes of MovieLens 1M to 32M: seconds, memory and growth.
 
     python dev/benchmarks/sizes.py [--sizes 1M,10M] [--algorithms SVD,SlopeOne] [--limit 600]
+    python dev/benchmarks/sizes.py --sizes 100M --algorithms "BaselineOnly,SVD,KNNBasic of items"
 
 Each row is a process of its own, with one thread, on simulated ratings, 80% of them for training:
 fit, NDCG@10 of all users on rated items, and on the catalogue of the most users of 100, 1,000,
 10,000 and all that the limit leaves time for. Surprise does the first two on the sizes of
 ``--plain``. A row is kept as soon as it is measured, and not measured again; ``--again`` does.
+The shape of the Netflix Prize, 100M, is measured when it is named.
 """
 
 from __future__ import annotations
@@ -40,6 +42,7 @@ from harness.splits import Split
 from harness.splits.random import Holdout
 
 SHAPES = SIZES | {"32M": {"n_users": 200_948, "n_items": 84_432, "n_ratings": 32_000_204}}
+NETFLIX = {"100M": {"n_users": 480_189, "n_items": 17_770, "n_ratings": 100_480_507}}
 NEIGHBORS = ("KNNBasic", "KNNWithMeans", "KNNWithZScore", "KNNBaseline")
 STEPS: dict[str, Callable[[Offsets, Offsets], int]] = {
     **dict.fromkeys(("NormalPredictor", "BaselineOnly"), lambda users, items: 10 * users.sum()),
@@ -47,9 +50,11 @@ STEPS: dict[str, Callable[[Offsets, Offsets], int]] = {
     "NMF": lambda users, items: 50 * users.sum(),
     "SlopeOne": lambda users, items: (users**2).sum(),
     **dict.fromkeys(NEIGHBORS, lambda users, items: (items**2).sum()),
+    "KNNBasic of items": lambda users, items: (users**2).sum(),
 }
 """Innermost steps of a fit, of how many training ratings each user and each item has: a rating in
-an epoch, or a pair of ratings of one user (SlopeOne) or of one item (neighbours)."""
+an epoch, or a pair of ratings of one user (SlopeOne, neighbours of items) or of one item."""
+OF_ITEMS = {"sim_options": {"user_based": False}}
 SIDES = ("harness", "Surprise")
 SHOWN = ("fit", "rated", "catalogue", "catalogue_users", "peak", "estimated")
 NDCG = (metrics.parse("ndcg@10"),)
@@ -63,9 +68,12 @@ def child(size: str, name: str, side: str, limit: int) -> None:
         found.update(facts)
         print(json.dumps(found), flush=True)
 
-    ratings = datasets.load({"name": "synthetic", "synthetic": SHAPES[size]})
+    ratings = datasets.load({"name": "synthetic", "synthetic": (SHAPES | NETFLIX)[size]})
     (split,) = splits.make(Holdout(), ratings, 0)
-    params = {"random_state": 0} if registry.takes_seed(name) and name != "NormalPredictor" else {}
+    name, of_items, _ = name.partition(" of items")
+    params: dict[str, Any] = OF_ITEMS if of_items else {}
+    if registry.takes_seed(name) and name != "NormalPredictor":
+        params = {"random_state": 0}
     if side == "Surprise":
         plain(split, getattr(surprise, name)(**params), limit, note)
         return
@@ -78,7 +86,7 @@ def child(size: str, name: str, side: str, limit: int) -> None:
         scorer = Scorer(model, selected, clip=True, accelerate=True)
         pairs, _ = scorer.pairs()
         lists = scorer.rank(section, pairs, depth=0, ids=(ratings.user_ids, ratings.item_ids))
-        return evaluation.evaluate(NDCG, lists, pairs, selected.kept)["ndcg@10"].mean
+        return evaluation.evaluate(NDCG, lists, pairs)["ndcg@10"].mean
 
     signal.alarm(limit)
     before, start, processor = resident(), time.perf_counter(), processor_seconds()
@@ -160,16 +168,19 @@ def measured(size: str, name: str, side: str, limit: int) -> dict[str, Any]:
 
 def main() -> int:
     parser = command_line(__doc__)
-    parser.add_argument("--sizes", default=",".join(SHAPES), help="of " + ", ".join(SHAPES))
-    parser.add_argument("--algorithms", default=",".join(STEPS), help="names, with commas")
+    shapes = SHAPES | NETFLIX
+    parser.add_argument("--sizes", default=",".join(SHAPES), help="of " + ", ".join(shapes))
+    usual = ",".join(name for name in STEPS if "of items" not in name)
+    parser.add_argument("--algorithms", default=usual, help="names, with commas")
     parser.add_argument("--plain", default="1M", help="sizes at which Surprise runs too")
     parser.add_argument("--limit", type=int, default=600, help="seconds of a row, without loading")
     parser.add_argument("--again", action="store_true", help="measure rows that are kept")
     parser.set_defaults(output=HERE / "figures/sizes.json")
     given = parser.parse_args()
     chosen = [*product(given.sizes.split(","), given.algorithms.split(","))]
-    if unknown := {each for pair in chosen for each in pair} - {*SHAPES, *STEPS}:
-        parser.error(f"unknown: {', '.join(sorted(unknown))}; use {', '.join([*SHAPES, *STEPS])}")
+    names = [*shapes, *STEPS]
+    if unknown := {name for pair in chosen for name in pair} - {*names}:
+        parser.error(f"unknown: {', '.join(sorted(unknown))}; use {', '.join(names)}")
     machine = Machine.here().model_dump()
     kept = json.loads(given.output.read_text())["rows"] if given.output.exists() else []
     rows = {
@@ -184,7 +195,7 @@ def main() -> int:
                 rows[size, name, side] = row
                 shown = (f"{key} {row[key]:.3g}" for key in SHOWN if key in row)
                 print(size, name, side, *shown, row.get("error", ""), flush=True)
-                ordered = [rows[key] for key in product(SHAPES, STEPS, SIDES) if key in rows]
+                ordered = [rows[key] for key in product(shapes, STEPS, SIDES) if key in rows]
                 written = {"threads": 1, "rows": ordered}
                 given.output.write_text(json.dumps(written, indent=1) + "\n")
         ours, theirs = (rows.get((size, name, side), {}).get("ndcg_rated") for side in SIDES)

@@ -257,6 +257,7 @@ def sizes() -> str:
 def sizes_growth() -> str:
     """Return how seconds grow from the smallest size to the largest, and what limits a fit."""
     rows = [row for row in figures("sizes")["rows"] if row["side"] == "harness" and "rated" in row]
+    rows = [row for row in rows if row["data"] != "100M"]  # of another shape
     lines = []
     for name in dict.fromkeys(row["algorithm"] for row in rows):
         few, *_, many = [row for row in rows if row["algorithm"] == name] * 2
@@ -274,6 +275,20 @@ def sizes_growth() -> str:
         lines.append([name, ends, *powers, *nanoseconds, many["cores"], limit])
     titles = ("exponent of seconds", "of steps", "ns a step, first", "last", "cores used")
     return markdown(["algorithm", "sizes", *titles, "limited by"], lines)
+
+
+def update() -> str:
+    """Return RMSE after updates, beside a fit on all ratings, and their share of its seconds."""
+    lines = []
+    for row in figures("update")["rows"]:
+        usual = 2 * -(-row["n_epochs"] // 20)
+        for epochs in sorted(int(key.split()[0]) for key in row if key.endswith("epochs rmse")):
+            share = row[f"{epochs} epochs CPU"] / row["all CPU"]
+            values = row["before rmse"], row[f"{epochs} epochs rmse"], row["all rmse"]
+            shown = f"{epochs}{', the default' if epochs == usual else ''}"
+            lines.append([row["algorithm"], shown, *(f"{v:.4f}" for v in values), f"{share:.0%}"])
+    titles = ["RMSE before", "after the update", "fit on all", "CPU of a fit on all"]
+    return markdown(["algorithm", "epochs", *titles], lines)
 
 
 def files() -> str:
@@ -347,7 +362,7 @@ TABLES: dict[str, Callable[..., str]] = {
     each.__name__: each
     for each in (
         *(first_process, libraries, growth, large, factors, many_cells, accelerate),
-        *(sizes, sizes_growth, files, machines, summary),
+        *(sizes, sizes_growth, update, files, machines, summary),
     )
 }
 """Benchmarks with a table of their own; others show works and sides, or the rows of the file."""

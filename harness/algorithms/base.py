@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 
 from harness.algorithms import surprise
 from harness.algorithms.parameters import Params, accepted, is_ordinary
@@ -167,9 +168,20 @@ class Algorithm(ABC):
             return {}
         raise AlgorithmError(
             f"{cls.name}: it cannot take new users; SVD, SVDpp, NMF, BaselineOnly, SlopeOne, "
-            "CoClustering, the neighbour methods with `user_based: false`, Popularity, ItemMean, "
+            "CoClustering, the neighbour methods, Popularity, ItemMean, "
             "EASE, PureSVD and BinaryItemKNN can"
         )
+
+    @classmethod
+    def go_on(
+        cls, model: surprise.AlgoBase, trainset: ColumnTrainset, n_epochs: int, rng: Generator
+    ) -> bool:
+        """Let a fitted model take epochs more over ratings whose first users and items it knows.
+
+        What is new starts as in a fit, drawn from `rng`. False, with nothing changed, where only a
+        fit can know new ratings.
+        """
+        return False
 
     def estimates(self, users: Codes, items: Codes) -> Estimates:
         """Return the unclipped estimates, and which are impossible; both broadcast."""

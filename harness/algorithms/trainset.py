@@ -275,10 +275,13 @@ def both_ways(
     users: Codes, items: Codes, ratings: Floats, n_users: int, n_items: int
 ) -> tuple[Lists, Lists]:
     """Group columns of inner ids and ratings by user and by item."""
-    user_offsets, by_user = group_rows(users, n_users)
-    item_offsets, by_item = group_rows(items, n_items)
-    of_users = Lists(user_offsets, items[by_user], ratings[by_user])
-    return of_users, Lists(item_offsets, users[by_item], ratings[by_item])
+    return group_lists(users, items, ratings, n_users), group_lists(items, users, ratings, n_items)
+
+
+def group_lists(owners: Codes, others: Codes, ratings: Floats, n_owners: int) -> Lists:
+    """Group columns of inner ids and ratings by owner, in their order."""
+    offsets, places = group_rows(owners, n_owners)
+    return Lists(offsets, others[places], ratings[places])
 
 
 def _numbered(rows: npt.ArrayLike) -> tuple[Codes, Codes]:

@@ -65,7 +65,7 @@ def table(
         "--analysis": analysis is not None, "--together": together,
     }  # fmt: skip
     chosen = [option for option, is_chosen in parts.items() if is_chosen]
-    alone = [*chosen, *(["--columns"] if columns is not None and chosen else [])]
+    alone = [*(["--columns"] if columns is not None and chosen else []), *chosen]
     if len(alone) > 1:
         raise HarnessError(f"{alone[0]}: is not for {alone[1]}; leave one of them out")
     if metric is not None and chosen not in (["--groups"], ["--shares"]):

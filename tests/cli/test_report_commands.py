@@ -75,7 +75,7 @@ def test_a_baseline_of_ones_own_heads_the_differences(call, tmp_path):
         ("table one two --groups", "--groups: shows one run at a time; name one run"),
         ("table one two --folds", "--folds: shows one run at a time; name one run"),
         ("table one --folds --groups", "--groups: is not for --folds; leave one of them out"),
-        ("table one --folds --columns all", "--folds: is not for --columns; leave one"),
+        ("table one --folds --columns all", "--columns: is not for --folds; leave one"),
         ("table one --folds --metric ndcg@5", "--metric: needs --groups or --shares; add one"),
         ("table one --metric ndcg@5", "--metric: needs --groups or --shares; add one"),
         ("table one --training", "one: no values of the training part; add `outputs: {training"),

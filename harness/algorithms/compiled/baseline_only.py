@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
+from numpy.random import Generator
 
 from harness.algorithms import parameters, surprise
 from harness.algorithms.base import MEAN_AND_BIAS, Algorithm, Estimates, FitOptions, Progress
@@ -34,6 +35,23 @@ class BaselineOnly(Algorithm):
     @classmethod
     def fit(cls, model: surprise.AlgoBase, trainset: ColumnTrainset, how: FitOptions) -> None:
         model.bu, model.bi = fit_baselines(model.bsl_options, trainset, how.progress)
+
+    @classmethod
+    def go_on(
+        cls, model: surprise.AlgoBase, trainset: ColumnTrainset, n_epochs: int, rng: Generator
+    ) -> bool:
+        if model.bsl_options.get("method", "als") == "als":
+            return False
+        options = {**parameters.BSL_OPTIONS["sgd"], **model.bsl_options}
+        bu, bi = (
+            np.concatenate([biases, np.zeros(n - len(biases))])
+            for biases, n in ((model.bu, trainset.n_users), (model.bi, trainset.n_items))
+        )
+        steps = float(options["learning_rate"]), float(options["reg"])
+        for _ in range(n_epochs):
+            descend(trainset.by_user, float(trainset.global_mean), *steps, bu, bi)
+        model.bu, model.bi = bu, bi
+        return True
 
     @classmethod
     def fold_in(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> dict[str, object]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
+from numpy.random import Generator
 
 from harness.algorithms import surprise
 from harness.algorithms.base import DOUBLE, MEAN, FitOptions, Progress, Size
 from harness.algorithms.compiled.matrix import in_blocks
-from harness.algorithms.compiled.svd import FACTORS, FactorModel
+from harness.algorithms.compiled.svd import FACTORS, FactorModel, grown
 from harness.algorithms.parameters import Params
 from harness.algorithms.trainset import ColumnTrainset, Floats, Lists
 from harness.kernels import LANES, ROWS_AHEAD, in_lines, kernel, read_ahead
@@ -48,6 +51,24 @@ class NMF(FactorModel):
         pu, qi = cls.alternate(model, trainset, pu, qi, bu, bi, how.progress)
         model.bu, model.bi = bu, bi
         model.pu, model.qi = (np.ascontiguousarray(x[:, : model.n_factors]) for x in (pu, qi))
+
+    @classmethod
+    def go_on(
+        cls, model: surprise.AlgoBase, trainset: ColumnTrainset, n_epochs: int, rng: Generator
+    ) -> bool:
+        sizes = (trainset.n_users, trainset.n_items)
+        low, high, n_factors = model.init_low, model.init_high, model.n_factors
+        pu, qi = (
+            np.concatenate([factors, rng.uniform(low, high, (n - len(factors), n_factors))])
+            for factors, n in zip((model.pu, model.qi), sizes, strict=True)
+        )
+        bu, bi = grown(model.bu, sizes[0]), grown(model.bi, sizes[1])
+        shorter = copy.copy(model)
+        shorter.n_epochs = n_epochs
+        pu, qi = cls.alternate(shorter, trainset, in_lines(pu), in_lines(qi), bu, bi)
+        model.bu, model.bi = bu, bi
+        model.pu, model.qi = (np.ascontiguousarray(x[:, : model.n_factors]) for x in (pu, qi))
+        return True
 
     @classmethod
     def fold_in(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> dict[str, object]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
+from numpy.random import Generator
 
 from harness.algorithms import surprise
 from harness.algorithms.base import (
@@ -46,6 +48,11 @@ def summing_kernel(function: F) -> F:
     harness promises 1e-9. NaN and infinity keep their meaning.
     """
     return kernel(function, fastmath={"reassoc", "contract"})
+
+
+def grown(biases: Floats, n: int) -> Floats:
+    """Return a copy of biases with those of new users or items, which are 0."""
+    return np.concatenate([biases, np.zeros(n - len(biases))])
 
 
 class FactorModel(Algorithm):
@@ -113,6 +120,25 @@ class SVD(FactorModel):
         )
         cls.descend(model, trainset, state, cls.learnt, how.progress)
         vars(model).update(zip(cls.learnt, state, strict=True))
+
+    @classmethod
+    def go_on(
+        cls, model: surprise.AlgoBase, trainset: ColumnTrainset, n_epochs: int, rng: Generator
+    ) -> bool:
+        sizes = (trainset.n_users, trainset.n_items)
+        state = [
+            grown(getattr(model, name), n) for name, n in zip(("bu", "bi"), sizes, strict=True)
+        ]
+        for name, n in zip(cls.learnt[2:], (*sizes, trainset.n_items), strict=False):
+            factors = getattr(model, name)
+            shape = (n - len(factors), model.n_factors)
+            drawn = rng.normal(model.init_mean, model.init_std_dev, shape)
+            state.append(np.concatenate([factors, drawn]))
+        shorter = copy.copy(model)
+        shorter.n_epochs = n_epochs
+        cls.descend(shorter, trainset, state, cls.learnt)
+        vars(model).update(zip(cls.learnt, state, strict=True))
+        return True
 
     @classmethod
     def fold_in(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> dict[str, object]:

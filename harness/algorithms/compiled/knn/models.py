@@ -95,9 +95,15 @@ class KNNBasic(Algorithm):
 
     @classmethod
     def fold_in(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> dict[str, object]:
-        if model.sim_options["user_based"]:
-            return super().fold_in(model, trainset)
-        return {"n_y": trainset.n_users, "yr": trainset.ur}
+        if not model.sim_options["user_based"]:
+            return {"n_y": trainset.n_users, "yr": trainset.ur}
+        from harness.algorithms.compiled.knn.new_users import with_neighbours
+
+        bu = model.bu
+        if bu is not None:
+            of_new = baseline_only.fold_in_biases(model.bsl_options, model.bi, trainset)
+            bu = np.concatenate([of_new, bu])
+        return with_neighbours(model, trainset, bu)
 
     @classmethod
     def describe(cls, model: surprise.AlgoBase, trainset: ColumnTrainset, x_lists: Lists) -> None:
@@ -106,7 +112,8 @@ class KNNBasic(Algorithm):
     def __init__(self, model: surprise.AlgoBase) -> None:
         super().__init__(model)
         self.user_based = bool(model.sim_options["user_based"])
-        y_lists, order = sides(model, self.trainset)
+        # Of new users, the neighbours are those of the training set that was fitted.
+        y_lists, order = getattr(model, "raters", None) or sides(model, self.trainset)
         self.y_lists = y_lists._replace(ratings=self.centred(y_lists))
         self.x_lists = order.lists(self.y_lists.ratings)
         if not self.user_based and isinstance(model.sim, LazyMatrix):
@@ -207,6 +214,14 @@ class KNNWithMeans(KNNBasic):
     def describe(cls, model: surprise.AlgoBase, trainset: ColumnTrainset, x_lists: Lists) -> None:
         model.means = x_lists.means()
 
+    @classmethod
+    def fold_in(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> dict[str, object]:
+        attributes = super().fold_in(model, trainset)
+        if "raters" in attributes:
+            means = np.concatenate([trainset.by_user.means(), model.means])
+            attributes["means"] = means
+        return attributes
+
     def centred(self, y_lists: Lists) -> Floats:
         centred: Floats = y_lists.ratings - self.model.means[y_lists.ids]
         return centred
@@ -226,10 +241,18 @@ class KNNWithZScore(KNNWithMeans):
     @classmethod
     def describe(cls, model: surprise.AlgoBase, trainset: ColumnTrainset, x_lists: Lists) -> None:
         model.means = x_lists.means()
-        squares = (x_lists.ratings - np.repeat(model.means, np.diff(x_lists.offsets))) ** 2
-        sigmas = np.sqrt(x_lists._replace(ratings=squares).means())
+        sigmas = spreads_of(x_lists, model.means)
         model.overall_sigma = np.std(trainset.by_user.ratings)
         model.sigmas = np.where(sigmas == 0.0, model.overall_sigma, sigmas)
+
+    @classmethod
+    def fold_in(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> dict[str, object]:
+        attributes = super().fold_in(model, trainset)
+        if "raters" in attributes:
+            sigmas = spreads_of(trainset.by_user, trainset.by_user.means())
+            of_new = np.where(sigmas == 0.0, model.overall_sigma, sigmas)
+            attributes["sigmas"] = np.concatenate([of_new, model.sigmas])
+        return attributes
 
     def spread_of_x(self) -> Floats:
         spreads: Floats = self.model.sigmas
@@ -238,6 +261,13 @@ class KNNWithZScore(KNNWithMeans):
     def complete(self, means: Floats, users: Codes, items: Codes) -> Floats:
         means *= self.model.sigmas[self.model.switch(users, items)[0]]
         return super().complete(means, users, items)
+
+
+def spreads_of(lists: Lists, means: Floats) -> Floats:
+    """Return the standard deviation of each list, of which these are the means."""
+    squares = (lists.ratings - np.repeat(means, np.diff(lists.offsets))) ** 2
+    spreads: Floats = np.sqrt(lists._replace(ratings=squares).means())
+    return spreads
 
 
 class KNNBaseline(KNNBasic):
@@ -259,6 +289,8 @@ class KNNBaseline(KNNBasic):
     @classmethod
     def fold_in(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> dict[str, object]:
         attributes = super().fold_in(model, trainset)
+        if "raters" in attributes:
+            return attributes | {"bx": attributes["bu"]}
         bu = baseline_only.fold_in_biases(model.bsl_options, model.bi, trainset)
         return attributes | {"bu": bu, "by": bu}
 
