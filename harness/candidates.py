@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from pathlib import Path
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,6 +96,13 @@ class CandidatesSection(Kind):
         if self.least_estimate is None:
             return text
         return f"{text} Items estimated below {self.least:.16g} are left out of the lists."
+
+    def prepare(self, folder: Path | None) -> None:
+        """Read what files list; relative paths start in the folder."""
+
+    def decisive(self) -> dict[str, Any]:
+        """Return what decides numbers."""
+        return self.model_dump(exclude_none=True)
 
     def select(self, split: Split, seed: int) -> Candidates:
         """Select the test users of a split and their candidates, or raise a SplitError.

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 
+import harness.listed_candidates  # noqa: F401 - a kind is known once its class is defined
 from harness import metrics, plugins
 from harness.candidates import CandidatesSection, Rated
 from harness.config.algorithms import AlgorithmConfig, AlgorithmSection
@@ -156,6 +157,13 @@ class Experiment(Section):
         if not self.crosses_seeds:
             return {seed: Draw(seed, seed, seed) for seed in self.seed}
         return {draw.model: draw for draw in self.seeds.draws(self.seed[0])}
+
+    @cached_property
+    def n_shown(self) -> int:
+        """How many items at the top of each list outputs and analyses have to know by name."""
+        kinds = [plugins.find("analyses", name).load() for name in self.analyses]
+        needed = (getattr(kind, "needs_items", 0) for kind in kinds)
+        return max(self.outputs.lists or 0, *needed, 0)
 
     @property
     def split_seeds(self) -> list[int]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import harness
-from harness import datasets, metrics, plugins, seeds
+from harness import datasets, metrics, seeds
 from harness.algorithms import registry
 from harness.candidates import Sampled
 from harness.config.experiment import Experiment
@@ -79,6 +79,8 @@ class Plan(PlanData):
             with_ratings=ratings is not None,
             trust=trust,
         )
+        for section in experiment.candidates:
+            section.prepare(document.folder)
         if ratings is not None:
             ratings = datasets.load_under(ratings, experiment.dataset[0], document.folder)
         return cls(experiment, document, ratings, progress)
@@ -93,16 +95,9 @@ class Plan(PlanData):
         """How many items at the top of each list metrics have to know by name."""
         return max((metric.k or 0 for metric in self.metrics if metric.needs_items), default=0)
 
-    @cached_property
-    def _shown(self) -> int:
-        """How many items at the top of each list outputs and analyses have to know by name."""
-        kinds = [plugins.find("analyses", name).load() for name in self.experiment.analyses]
-        needed = (getattr(kind, "needs_items", 0) for kind in kinds)
-        return max(self.experiment.outputs.lists or 0, *needed, 0)
-
     def depth_of(self, cell: Cell) -> int:
         """Return how many items at the top of each list of a cell are kept by name."""
-        return max(self.depth, 0 if cell.inner else self._shown)
+        return max(self.depth, 0 if cell.inner else self.experiment.n_shown)
 
     @property
     def names_items(self) -> bool:
@@ -205,7 +200,7 @@ class Plan(PlanData):
             "versions": versions | registry.library_versions([chosen.name]),
             "data": self.ratings(cell.dataset)[0].fingerprint,
             "split": self.split(cell).fingerprint,
-            "candidates": section.model_dump(exclude_none=True),
+            "candidates": section.decisive(),
             "sample": sample if isinstance(section, Sampled) else None,
             "algorithm": self._identity(chosen.name),
             "params": cell.params,

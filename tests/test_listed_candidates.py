@@ -1,0 +1,134 @@
+"""Candidates from a file: equal to lists that are ranked by hand, and told apart by content."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import surprise
+
+import harness
+from harness import splits
+from harness.errors import HarnessError
+from harness.splits.random import Holdout
+
+DATA = {"synthetic": {"n_users": 30, "n_items": 40, "n_ratings": 500}}
+SPLIT = {"kind": "holdout", "random_state": 1}
+
+
+@pytest.fixture(scope="module")
+def parts():
+    """Return training and test ratings, and for each test user some items."""
+    ratings = harness.load(DATA)
+    (split,) = splits.make(Holdout(random_state=1), ratings, 0)
+    frame = ratings.to_frame()
+    train, test = frame.iloc[split.train], frame.iloc[split.test]
+    rng = np.random.default_rng(4)
+    rows = []
+    for user, items in test.groupby("user")["item"]:
+        listed = {*items.tolist()[1:], *rng.choice(ratings.item_ids, 12).tolist()}
+        rows += [(user, item) for item in sorted(listed)]
+    return ratings, train, test, pd.DataFrame(rows, columns=["user", "item"])
+
+
+def config(path, **options):
+    return {
+        "dataset": DATA,
+        "split": SPLIT,
+        "candidates": {"kind": "file", "path": str(path), **options},
+        "algorithms": ["BaselineOnly", "SVD"],
+        "metrics": ["ndcg@5"],
+        "baselines": False,
+    }
+
+
+@pytest.mark.parametrize("missing", ["count", "drop"])
+def test_each_list_holds_the_items_of_the_file(parts, tmp_path, missing):
+    ratings, train, test, listed = parts
+    shuffled = listed.sample(frac=1, random_state=1)
+    other = pd.DataFrame({"user": ["nobody"], "item": [listed["item"][0]]})
+    pd.concat([shuffled, other]).to_csv(tmp_path / "c.csv", index=False)
+    run = harness.run(config(tmp_path / "c.csv", missing_items=missing), results=None)
+    reader = surprise.Reader(rating_scale=ratings.scale)
+    data = surprise.Dataset.load_from_df(train[["user", "item", "rating"]], reader)
+    model = harness.fit(surprise.BaselineOnly(verbose=False), data)
+    scores = run.users[run.users["algorithm"] == "BaselineOnly"].set_index("user")["ndcg@5"]
+    discounts = 1 / np.log2(np.arange(2, 7))
+    compared = 0
+    for user, rows in test.groupby("user"):
+        grades = dict(zip(rows["item"], rows["rating"], strict=True))
+        items = listed["item"][listed["user"] == user].tolist()
+        estimates = harness.estimate(model, [(user, item) for item in items])
+        if len(np.unique(estimates)) < len(items):
+            continue  # ties are ranked by their mean
+        order = np.argsort(-estimates)[:5]
+        gains = [2 ** grades.get(items[place], 0.0) - 1 for place in order]
+        counted = [g for item, g in grades.items() if missing == "count" or item in items]
+        ideal = sorted((2**grade - 1 for grade in counted), reverse=True)[:5]
+        if not ideal:
+            continue  # drop leaves no test item
+        expected = np.dot(gains, discounts[: len(gains)]) / np.dot(ideal, discounts[: len(ideal)])
+        assert scores[user] == pytest.approx(expected, abs=1e-12)
+        compared += 1
+    assert compared > 5
+
+
+def test_what_the_file_holds_is_in_the_keys_and_not_its_place(parts, tmp_path):
+    listed = parts[3]
+    (tmp_path / "other").mkdir()
+    for name in ("c.csv", "other/c.csv"):
+        listed.to_csv(tmp_path / name, index=False)
+    listed.iloc[:-1].to_csv(tmp_path / "shorter.csv", index=False)
+    one, moved, shorter = (
+        harness.run(config(tmp_path / name), results=None)
+        for name in ("c.csv", "other/c.csv", "shorter.csv")
+    )
+    keys = [{cell.key for cell in run.info.cells} for run in (one, moved, shorter)]
+    assert keys[0] == keys[1]
+    assert not keys[0] & keys[2]
+    assert [*one.info.tables] == [*moved.info.tables] != [*shorter.info.tables]
+    assert "c.csv lists for a user" in one.info.experiment.candidates[0].sentence()
+
+
+@pytest.mark.long
+def test_workers_rank_the_same_and_paths_start_beside_the_config(parts, tmp_path, monkeypatch):
+    parts[3].to_csv(tmp_path / "c.csv", index=False)
+    (tmp_path / "a.yaml").write_text(
+        "dataset: {synthetic: {n_users: 30, n_items: 40, n_ratings: 500}}\n"
+        "split: {kind: holdout, random_state: 1}\n"
+        "candidates: {kind: file, path: c.csv}\n"
+        "algorithms: [BaselineOnly, SVD]\nmetrics: [ndcg@5]\nbaselines: false\n"
+    )
+    monkeypatch.chdir("/")
+    one = harness.run(tmp_path / "a.yaml", results=tmp_path / "runs", fresh=True)
+    two = harness.run(tmp_path / "a.yaml", results=tmp_path / "runs", workers=2, fresh=True)
+    assert one.table["ndcg@5"].tolist() == two.table["ndcg@5"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda frame: pd.concat([frame, frame.head(1)]), r":350: user '1' has item .* again"),
+        (lambda frame: frame[["user"]], "item"),
+        (None, r"c.csv: no such file"),
+    ],
+)
+def test_files_that_cannot_be_read_are_refused(parts, tmp_path, change, message):
+    if change is not None:
+        change(parts[3].head(348)).to_csv(tmp_path / "c.csv", index=False)
+    with pytest.raises(HarnessError, match=message):
+        harness.run(config(tmp_path / "c.csv"), results=None)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda frame: frame[frame["user"] != "1"], "no candidates for 1 of 28 test users ('1')"),
+        (lambda frame: frame.replace({"item": frame["item"][0]}, "x"), "1 item that synthetic"),
+    ],
+)
+def test_files_that_do_not_fit_the_split_fail_each_row_with_the_reason(
+    parts, tmp_path, change, message
+):
+    change(parts[3]).to_csv(tmp_path / "c.csv", index=False)
+    run = harness.run(config(tmp_path / "c.csv"), results=None)
+    assert len(run.info.failed) == 2
+    assert all(message in cell.error for cell in run.info.failed)
