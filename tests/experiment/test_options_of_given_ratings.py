@@ -240,6 +240,9 @@ VALUES = {
     "unknown_items": "drop",
     "training_items": "keep",
     "list_ties": "training",
+    "missing_items": "drop",
+    "share": 0.5,
+    "of": "kfold",
 }
 """A value of each key of filters, splits and candidates."""
 FAMILIES = {"filters": FilterSection, "split": SplitSection, "candidates": CandidatesSection}

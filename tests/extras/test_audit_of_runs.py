@@ -29,6 +29,7 @@ SPLITS = {
     "rolling": {"origins": 2},
     "predefined": {"train": "train.csv", "test": "test.csv"},
     "file": {"path": "split.parquet"},
+    "training-share": {"of": {"kind": "holdout", "test_size": 0.3}, "share": 0.7},
 }
 CANDIDATES = [
     options | {"kind": kind}
