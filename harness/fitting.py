@@ -78,6 +78,7 @@ def fit(
         trainset = trainset.build_full_trainset()
     if not trainset.n_ratings:
         raise DataError("fit: the training set has no rating; give some, as Ratings.to_surprise()")
+    vars(model).pop("error_by_epoch", None)  # of an earlier fit
     with numerical_faults.report_division_by_zero(model), np.errstate(all="ignore"):
         if validation is not None:
             _choose_epochs(model, ColumnTrainset.from_surprise(trainset), validation, patience)
@@ -109,6 +110,8 @@ def _choose_epochs(
     )  # fmt: skip
     trial = copy.copy(model)
     most = epochs_of(model)
+    if most < 1:
+        raise AlgorithmError(f"n_epochs is {most}; give the most epochs to try, from 1")
     set_epochs(trial, 0)
     entry = registry.entry_of(type(model))
     if entry is None or not entry.may_fit(trial, part):

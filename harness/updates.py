@@ -54,7 +54,8 @@ def update(
     AlgorithmError
         If the model is not fitted, is of a class of your own, or `epochs` is not for its class.
     DataError
-        For a pair that is given twice, and ratings that are no numbers or outside the scale.
+        For a pair that is given twice, ratings that are no numbers or outside the scale, and ids
+        that are numbers where those of training are text, or the reverse.
 
     Notes
     -----
@@ -76,11 +77,12 @@ def update(
         raise AlgorithmError(
             f"{type(model).__name__}: a class of your own cannot go on; fit it again"
         )
-    if epochs is not None and (not isinstance(epochs, int) or epochs < 1):
+    if epochs is not None and epochs < 1:
         raise AlgorithmError(f"update: epochs is {epochs!r}; give a whole number from 1")
     trainset = _joined(fitted.trainset, _columns_of(fitted.trainset, ratings))
     numerical_faults.check_ratings(trainset)
     updated = copy.copy(fitted)
+    vars(updated).pop("error_by_epoch", None)  # of the fit, not of what goes on from it
     with numerical_faults.report_division_by_zero(updated), np.errstate(all="ignore"):
         rng = seeds.generator(seed_of(fitted), "update", trainset.n_ratings)
         n_epochs = epochs or 2 * -(-epochs_of(fitted) // PAIRS_OF_EPOCHS)
@@ -144,6 +146,7 @@ def _joined(trainset: ColumnTrainset, frame: pd.DataFrame) -> ColumnTrainset:
         ("item", trainset._raw2inner_id_items, trainset.raw_items(trainset.item_codes)),
     ):
         ids = frame[side].tolist()
+        _check_kind(side, ids, raw)
         inner = inner_ids(f"ratings: {side}s", ids, known)
         new = {name: None for name, place in zip(ids, inner.tolist(), strict=True) if place < 0}
         places = {name: len(raw) + number for number, name in enumerate(new)}
@@ -165,6 +168,18 @@ def _joined(trainset: ColumnTrainset, frame: pd.DataFrame) -> ColumnTrainset:
     return ColumnTrainset(
         by_user, by_item, (codes[0], codes[1]), (names[0], names[1]), trainset.rating_scale
     )
+
+
+def _check_kind(side: str, ids: list[object], trained: Sequence[object]) -> None:
+    """Raise an error for numbers where training has text, and the reverse: 1 is not "1"."""
+    if len(kinds := {isinstance(name, str) for name in trained}) != 1:
+        return
+    for name in ids:
+        if isinstance(name, str) not in kinds:
+            raise DataError(
+                f"ratings: {side} {name!r:.60}; ids of the training set are like {trained[0]!r}: "
+                "give ids of that type"
+            )
 
 
 def _with(lists: Lists, owners: Codes, others: Codes, ratings: Floats, n_owners: int) -> Lists:

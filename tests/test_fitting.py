@@ -70,6 +70,16 @@ def test_what_has_no_epochs_says_so():
         harness.fit(Own(), trainset_of(ROWS), validation=0.1)
 
 
+def test_no_epochs_to_try_is_an_error():
+    with pytest.raises(AlgorithmError, match="n_epochs is 0; give the most epochs to try, from 1"):
+        harness.fit(surprise.SVD(n_epochs=0), trainset_of(ROWS), validation=0.1)
+
+
+def test_errors_of_an_earlier_fit_do_not_stay():
+    model = harness.fit(MODELS[0](3), trainset_of(ROWS), validation=0.2)
+    assert not hasattr(harness.fit(model, trainset_of(ROWS)), "error_by_epoch")
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -87,6 +87,8 @@ def test_epochs_go_on_from_what_was_learnt(name, params):
     for attribute in ("bu", "bi", "pu", "qi", "yj"):
         if hasattr(one, attribute):
             assert (getattr(gone_on, attribute) == getattr(one, attribute)).all()
+    gone_on_too = harness.update(other, [same], epochs=np.int64(2))
+    assert (gone_on_too.bu == gone_on.bu).all()
     new = harness.update(one, NEW)
     assert new.trainset.n_items == one.trainset.n_items + 1
     assert new.trainset.to_inner_uid("w") == one.trainset.n_users
@@ -99,6 +101,8 @@ def test_epochs_go_on_from_what_was_learnt(name, params):
 def test_a_model_that_surprise_fitted_goes_on():
     model = surprise.SVD(n_factors=3, random_state=1).fit(dataset(ROWS).build_full_trainset())
     assert harness.update(model, NEW).trainset.knows_user(model.trainset.n_users)
+    stopped = harness.fit(surprise.SVD(n_epochs=4, random_state=1), dataset(ROWS), validation=0.2)
+    assert not hasattr(harness.update(stopped, NEW), "error_by_epoch")
     twice = harness.update(harness.update(model, NEW[:2]), NEW[2:])
     assert twice.trainset.n_ratings == harness.update(model, NEW).trainset.n_ratings
 
@@ -112,6 +116,8 @@ def test_a_model_that_surprise_fitted_goes_on():
         ([("u1", 2, float("nan"))], DataError, "nan"),
         ([("u1", 2, "four")], DataError, "ratings: "),
         ([("u1", 2, 3.0), ("u1", 2, 4.0)], DataError, "given twice .*; keep one"),
+        ([(3, 2, 3.0)], DataError, "user 3; ids of the training set are like 'u0': give ids of"),
+        ([("u1", "2", 3.0)], DataError, "item '2'; ids of the training set are like .*: give ids"),
         ([(None, 2, 3.0)], DataError, "without an id; give one"),
         (pd.DataFrame({"user": ["u1"]}), DataError, "no column item, rating; have"),
     ],
