@@ -43,6 +43,7 @@ def run(tmp_path_factory):
     return harness.run(CONFIG, results=tmp_path_factory.mktemp("runs"))
 
 
+@pytest.mark.long
 def test_each_share_is_the_run_of_a_division_by_hand(run, tmp_path):
     ratings = load(DATA)
     whole = {key: value for key, value in CONFIG.items() if key != "training_shares"}
@@ -85,6 +86,7 @@ def _all(folder, ratings):
     return {}
 
 
+@pytest.mark.long
 def test_the_whole_share_is_the_run_without_shares(run):
     whole = {key: value for key, value in CONFIG.items() if key != "training_shares"}
     alone = harness.run(whole, results=None)
@@ -129,6 +131,7 @@ def test_lines_cross_where_the_better_one_changes():
         assert math.isclose(row["at"], 0.1 * 10**0.5)
 
 
+@pytest.mark.long
 def test_notes_say_whether_more_ratings_help(run):
     frame = gains_of(run.info, run.users)
     noted = {
@@ -143,6 +146,7 @@ def test_notes_say_whether_more_ratings_help(run):
     }
 
 
+@pytest.mark.long
 def test_table_and_plot_show_the_curve(run, capsys, tmp_path):
     where = ["--results", str(run.folder.parent)]
     assert call("table", "curve", "--shares", *where) == 0

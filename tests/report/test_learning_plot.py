@@ -43,6 +43,7 @@ def test_all_text_is_inside_the_figure_and_no_name_is_a_formula(run):
     assert "<script" not in drawn
 
 
+@pytest.mark.long
 def test_the_page_has_the_plot_once(run):
     page = harness.report.page.build_page([run])
     assert page.count("Learning curves") >= 1
