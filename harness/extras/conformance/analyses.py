@@ -64,6 +64,7 @@ def steps(name: str) -> Iterator[str | bytes]:
         config |= {name: ASKED[name]} if name in ASKED else {"analyses": [name]}
     else:
         Watched.kind, Watched.changed, Watched.table = kind, False, None
+        Watched.needs_items = kind.needs_items
         label = f"{__name__}:Watched"
         config["analyses"] = label
     results: list[bytes] = []
