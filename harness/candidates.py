@@ -70,6 +70,8 @@ class CandidatesSection(Kind):
     """``rated``, ``catalogue`` or ``sampled``, as a name or with options."""
 
     only_rated: ClassVar[bool] = False
+    by_function: ClassVar[bool] = False
+    """Whether code of one's own chooses, so that what it chose decides numbers, not its name."""
     name: ClassVar[str]
     ranked: ClassVar[str]
 

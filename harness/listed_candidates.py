@@ -1,18 +1,23 @@
-"""Candidates that a file lists for each user."""
+"""Candidates that a file or a function of one's own lists for each user."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Set
+import inspect
+import re
+from abc import abstractmethod
+from collections.abc import Mapping, Set
 from dataclasses import replace
 from pathlib import Path, PureWindowsPath
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import Field, PrivateAttr
+from numpy.typing import NDArray
+from pydantic import Field, PrivateAttr, field_validator
 
+from harness import plugins, seeds
 from harness.candidates import Candidates, CandidatesSection
-from harness.errors import SplitError, counted, listed
+from harness.errors import HarnessError, SplitError, counted, listed, raised_where
 from harness.lazy import pd
 from harness.splits import Split
 
@@ -20,7 +25,59 @@ if TYPE_CHECKING:
     from harness.datasets.conversion import Coded
 
 
-class Listed(CandidatesSection):
+class _OfPairs(CandidatesSection):
+    """Candidates that are pairs of a user and an item from elsewhere."""
+
+    missing_items: Literal["count", "drop"] = "count"
+    """Whether a test item that is not listed, so never ranked, counts in the ideal."""
+
+    @property
+    @abstractmethod
+    def source(self) -> str:
+        """Where the pairs come from, for messages."""
+
+    @abstractmethod
+    def _pairs(self, split: Split, users: NDArray[np.int32], seed: int) -> tuple[Coded, Coded]:
+        """Return the user and the item of each pair; `users` are the codes of the test users."""
+
+    def select(self, split: Split, seed: int) -> Candidates:
+        """Select the test users of a split and their candidates, or raise a SplitError."""
+        chosen, ratings = super().select(split, seed), split.ratings
+        users, items = self._pairs(split, chosen.users, seed)
+        user = pd.Index(ratings.user_ids).get_indexer(pd.Index(users.ids))[users.codes]
+        item = pd.Index(ratings.item_ids).get_indexer(pd.Index(items.ids))
+        if (unknown := np.flatnonzero(item < 0)).size:
+            some = listed([repr(str(items.ids[place])) for place in unknown], 3)
+            raise SplitError(
+                f"{self.source}: {counted(len(unknown), 'item')} that {ratings.name} does not have "
+                f"({some}); leave them out"
+            )
+        place = np.searchsorted(chosen.users, user)
+        place[place == chosen.n_users] = 0
+        is_tested = (user >= 0) & (chosen.users[place] == user)
+        pairs = np.unique(place[is_tested] * ratings.n_items + item[items.codes][is_tested])
+        owners = np.repeat(np.arange(chosen.n_users), np.diff(chosen.offsets))
+        of_test = owners * ratings.n_items + chosen.items
+        without = np.setdiff1d(np.arange(chosen.n_users), pairs // ratings.n_items)
+        if len(without):
+            some = listed([repr(str(ratings.user_ids[chosen.users[at]])) for at in without], 3)
+            raise SplitError(
+                f"{self.source}: no candidates for {len(without):,} of {chosen.n_users:,} test "
+                f"users ({some}); add some for each"
+            )
+        is_listed = np.isin(of_test, pairs)
+        extra = np.setdiff1d(pairs, of_test)
+        edges = np.arange(chosen.n_users + 1) * ratings.n_items
+        return replace(
+            chosen,
+            known=is_listed,
+            judged=is_listed if self.missing_items == "drop" else chosen.judged,
+            extra_offsets=np.searchsorted(extra, edges).astype(np.int64),
+            extra_items=(extra % ratings.n_items).astype(np.int32),
+        )
+
+
+class Listed(_OfPairs):
     """The items that a file lists for each user, the same for all rows."""
 
     name = "file {0.file}"
@@ -33,8 +90,6 @@ class Listed(CandidatesSection):
     """Rank the items that a file lists for each user."""
     path: Annotated[str, Field(min_length=1)]
     """A file with columns for user and item; items without a training rating are ranked too."""
-    missing_items: Literal["count", "drop"] = "count"
-    """Whether a test item that the file does not list, so never ranked, counts in the ideal."""
     _columns: tuple[Coded, Coded] | None = PrivateAttr(default=None)
     _digest: str = PrivateAttr(default="")
 
@@ -67,39 +122,91 @@ class Listed(CandidatesSection):
         """Return what decides numbers: the keys, with what the file holds in place of its path."""
         return super().decisive() | {"path": self._digest}
 
-    def select(self, split: Split, seed: int) -> Candidates:
-        """Select the test users of a split and their candidates, or raise a SplitError."""
-        chosen, ratings = super().select(split, seed), split.ratings
+    @property
+    def source(self) -> str:
+        """The path of the file."""
+        return self.path
+
+    def _pairs(self, split: Split, users: NDArray[np.int32], seed: int) -> tuple[Coded, Coded]:
         assert self._columns is not None  # a plan reads the file
-        users, items = self._columns
-        user = pd.Index(ratings.user_ids).get_indexer(pd.Index(users.ids))[users.codes]
-        item = pd.Index(ratings.item_ids).get_indexer(pd.Index(items.ids))
-        if (unknown := np.flatnonzero(item < 0)).size:
-            some = listed([repr(str(items.ids[place])) for place in unknown], 3)
+        return self._columns
+
+
+class OfFunction(_OfPairs):
+    """The items that a function of one's own lists for each user, the same for all rows."""
+
+    by_function: ClassVar[bool] = True
+    name = "function {0.function}"
+    ranked = (
+        "The items that the function {0.function} lists for a user are ranked; an item without a "
+        "test rating has relevance 0."
+    )
+
+    kind: Literal["function"] = "function"
+    """Rank the items that a function of your own lists for each user."""
+    function: str
+    """`mine:nearby`, the function `nearby` of `mine.py`. It takes `train`, a DataFrame of the
+    training ratings, `users`, a list of the test users, and, if it draws, `rng`; it returns a
+    mapping of users to items, or a DataFrame with columns `user` and `item`."""
+    _digest: str = PrivateAttr(default="")
+
+    @field_validator("function")
+    @classmethod
+    def _is_of_module(cls, name: str) -> str:
+        if not re.fullmatch(plugins.OBJECT, name):
+            raise ValueError(f"found {name!r}; name a function of a module, as mine:nearby")
+        return name
+
+    @property
+    def source(self) -> str:
+        """The name of the function, for messages."""
+        return f"candidates: {self.function}"
+
+    def prepare(self, folder: Path | None) -> None:
+        """Import the function."""
+        from harness.algorithms.identity import code_identity
+
+        function = plugins.find("candidates", self.function).load()
+        if not callable(function):
+            raise SplitError(f"{self.source} is no function; name one with `train` and `users`")
+        self._digest = code_identity(function).digest
+
+    def stated(self, exclude: Set[str] = frozenset()) -> dict[str, Any]:
+        """Return the keys that are not defaults, with the code of the function beside its name."""
+        keys = super().stated(exclude)
+        return keys | {"code": self._digest} if self._digest else keys
+
+    def _pairs(self, split: Split, users: NDArray[np.int32], seed: int) -> tuple[Coded, Coded]:
+        ratings = split.ratings
+        function: Any = plugins.find("candidates", self.function).load()
+        state = seeds.derive(seed, "candidates", self.function, split.fold)
+        train = ratings.to_frame().iloc[np.sort(split.train)].reset_index(drop=True)
+        try:
+            options = {"train": train, "users": [ratings.user_ids[user] for user in users]}
+            if "rng" in inspect.signature(function).parameters:
+                options["rng"] = np.random.Generator(np.random.PCG64(state))
+            with seeds.global_generators(state):  # each process has to list the same
+                pairs = function(**options)
+            if isinstance(pairs, Mapping):
+                rows = [(user, item) for user, items in pairs.items() for item in items]
+                pairs = pd.DataFrame(rows, columns=["user", "item"])
+        except HarnessError:
+            raise
+        except (Exception, SystemExit) as error:
             raise SplitError(
-                f"{self.path}: {counted(len(unknown), 'item')} that {ratings.name} does not have "
-                f"({some}); remove them, or give the candidates of these data"
-            )
-        place = np.searchsorted(chosen.users, user)
-        place[place == chosen.n_users] = 0
-        is_tested = (user >= 0) & (chosen.users[place] == user)
-        pairs = np.unique(place[is_tested] * ratings.n_items + item[items.codes][is_tested])
-        owners = np.repeat(np.arange(chosen.n_users), np.diff(chosen.offsets))
-        of_test = owners * ratings.n_items + chosen.items
-        without = np.setdiff1d(np.arange(chosen.n_users), pairs // ratings.n_items)
-        if len(without):
-            some = listed([repr(str(ratings.user_ids[chosen.users[at]])) for at in without], 3)
+                f"{self.source} failed ({raised_where(error)}); correct the function"
+            ) from error
+        if not isinstance(pairs, pd.DataFrame) or not {"user", "item"} <= {*pairs}:
             raise SplitError(
-                f"{self.path}: no candidates for {len(without):,} of {chosen.n_users:,} test users "
-                f"({some}); add some for each"
+                f"{self.source}: found {type(pairs).__name__}; return a mapping of users to items, "
+                "or a DataFrame with columns user and item"
             )
-        is_listed = np.isin(of_test, pairs)
-        extra = np.setdiff1d(pairs, of_test)
-        edges = np.arange(chosen.n_users + 1) * ratings.n_items
-        return replace(
-            chosen,
-            known=is_listed,
-            judged=is_listed if self.missing_items == "drop" else chosen.judged,
-            extra_offsets=np.searchsorted(extra, edges).astype(np.int64),
-            extra_items=(extra % ratings.n_items).astype(np.int32),
-        )
+        return _coded(pairs["user"]), _coded(pairs["item"])
+
+
+def _coded(column: pd.Series) -> Coded:
+    """Return ids as codes; one that is missing counts as an id, which no data set has."""
+    from harness.datasets.conversion import Coded
+
+    codes, ids = pd.factorize(column, use_na_sentinel=False)
+    return Coded(codes.astype(np.int32), np.array(ids, dtype=object))

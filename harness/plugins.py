@@ -39,6 +39,8 @@ PACKAGE = "surprise-harness"
 LONGEST_PATH = 200
 """Characters of a path that a message shows."""
 GROUP = "harness."
+OBJECT = r"[A-Za-z_][\w.]*:[A-Za-z_]\w*"
+"""A name in a module of one's own."""
 
 
 @dataclass(frozen=True, order=True)

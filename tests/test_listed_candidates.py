@@ -1,4 +1,4 @@
-"""Candidates from a file: equal to lists that are ranked by hand, and told apart by content."""
+"""Candidates from a file or a function: equal to lists ranked by hand, told apart by content."""
 
 import numpy as np
 import pandas as pd
@@ -132,3 +132,135 @@ def test_files_that_do_not_fit_the_split_fail_each_row_with_the_reason(
     run = harness.run(config(tmp_path / "c.csv"), results=None)
     assert len(run.info.failed) == 2
     assert all(message in cell.error for cell in run.info.failed)
+
+
+MODULE = '''
+import random
+
+import numpy as np
+import pandas as pd
+
+def popular(train, users):
+    """The ten items with most ratings."""
+    return dict.fromkeys(users, train["item"].value_counts().sort_index().nlargest(10).index)
+
+
+def listed(train, users):
+    return pd.read_csv({file!r}, dtype=str)
+
+
+def drawn(train, users, rng):
+    items = sorted(set(train["item"]))
+    return {{user: rng.choice(items, 9, replace=False) for user in users}}
+
+
+def drawn_globally(train, users):
+    items = sorted(set(train["item"]))
+    return {{user: [random.choice(items), np.random.choice(items)] for user in users}}
+
+
+def unsteady(train, users):
+    rng = np.random.default_rng()
+    return {{user: rng.permutation(train["item"].unique())[:9] for user in users}}
+
+
+def nothing(train, users):
+    return None
+
+
+def wrong(train, users):
+    return {{user: 7 for user in users}}
+
+
+def missing(train, users):
+    return pd.DataFrame({{"user": users, "item": [None, *["1"] * (len(users) - 1)]}})
+
+
+number = 3
+'''
+
+
+@pytest.fixture
+def of_function(parts, tmp_path, monkeypatch):
+    """Return a config whose candidates are of a function of a new module."""
+    name = f"shop_{tmp_path.name.replace('-', '_')}"
+    parts[3].to_csv(tmp_path / "c.csv", index=False)
+    text = MODULE.format(file=str(tmp_path / "c.csv"))
+    (tmp_path / f"{name}.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def config_of(function, **options):
+        whole = config("c.csv")
+        candidates = {"kind": "function", "function": f"{name}:{function}", **options}
+        return whole | {"candidates": candidates}
+
+    return config_of
+
+
+@pytest.mark.parametrize("missing", ["count", "drop"])
+def test_a_function_ranks_what_a_file_of_its_items_ranks(parts, of_function, tmp_path, missing):
+    one = harness.run(of_function("listed", missing_items=missing), results=None)
+    two = harness.run(config(tmp_path / "c.csv", missing_items=missing), results=None)
+    np.testing.assert_array_equal(one.users["ndcg@5"], two.users["ndcg@5"])
+    assert "that the function" in one.info.experiment.candidates[0].sentence()
+    assert one.table["candidates"][0].startswith("function shop_")
+
+
+def test_a_function_sees_the_training_part_alone_and_may_draw(parts, of_function):
+    _, train, test, _ = parts
+    counts = train["item"].value_counts().sort_index()
+    top = counts.nlargest(10).index
+    run = harness.run(of_function("popular"), results=None)
+    lists = run.info.experiment.candidates[0]
+    (split,) = splits.make(Holdout(random_state=1), parts[0], 0)
+    selected = lists.select(split, 0)
+    rated = test.groupby("user")["item"].agg(set)
+    for place, user in enumerate(parts[0].user_ids[selected.users]):
+        extra = selected.extra_items[slice(*selected.extra_offsets[place : place + 2])]
+        assert {*parts[0].item_ids[extra]} == {*top} - rated[user]
+    for function in ("drawn", "drawn_globally"):
+        runs = [harness.run(of_function(function) | {"seed": s}, results=None) for s in (1, 1, 2)]
+        keys = [[cell.key for cell in each.info.cells] for each in runs]
+        assert keys[0] == keys[1] != keys[2]
+
+
+def test_keys_hold_what_a_function_chose_and_tables_its_code(of_function, tmp_path):
+    first = harness.run(of_function("popular"), results=tmp_path / "runs")
+    assert not first.info.failed
+    same = of_function("popular") | {"algorithms": ["SVD"]}
+    again = harness.run(same, results=tmp_path / "runs")
+    assert {cell.key for cell in again.info.cells} < {cell.key for cell in first.info.cells}
+    other = harness.run(of_function("listed"), results=None)
+    assert not {cell.key for cell in other.info.cells} & {cell.key for cell in first.info.cells}
+    assert [*other.info.tables] != [*first.info.tables]
+
+
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.long)])
+def test_a_function_that_lists_something_else_in_each_call_is_refused(of_function, workers):
+    folds = {"split": {"kind": "kfold", "n_splits": 2}}
+    run = harness.run(of_function("unsteady") | folds, results=None, workers=workers)
+    assert len(run.info.failed) >= 2  # both rows of a fold
+    assert all("lists other items in another call" in cell.error for cell in run.info.failed)
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        ("nothing", "found NoneType; return a mapping of users to items"),
+        ("wrong", r"failed \(TypeError: .* not iterable, .*py:\d+\); correct the function"),
+        ("missing", r"1 item that synthetic.* does not have \('(None|nan)'\); leave them out"),
+        ("absent", "has no 'absent'"),
+        ("number", "is no function; name one with `train` and `users`"),
+        ("a b", "name a function of a module, as mine:nearby"),
+    ],
+)
+def test_functions_that_cannot_be_used_say_why(of_function, function, message):
+    with pytest.raises(HarnessError, match=message):
+        harness.run(of_function(function), results=None)
+
+
+def test_a_run_that_somebody_sends_needs_trust_to_call_its_function(of_function, tmp_path):
+    run = harness.run(of_function("popular"), results=tmp_path / "runs")
+    assert harness.read_run(run.folder).table.equals(run.table)
+    with pytest.raises(HarnessError, match=r"it names code, .*:popular"):
+        harness.run(run.folder, results=None)

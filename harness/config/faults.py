@@ -26,8 +26,6 @@ from harness.sections import KeyPath, Section, explained
 MAX_BITS = 1_024
 """Of a whole number; a larger one is more than any floating-point number."""
 MAX_KEY = 100
-OWN = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
-"""A name in a module of one's own."""
 _ALGORITHM = TypeAdapter[AlgorithmConfig](AlgorithmSection)
 
 
@@ -123,7 +121,7 @@ def _modules_named(value: object) -> Iterator[str]:
     elif isinstance(value, list | tuple):
         for inner in value:
             yield from _modules_named(inner)
-    elif isinstance(value, str) and (match := OWN.match(value)):
+    elif isinstance(value, str) and (match := re.match(plugins.OBJECT, value)):
         yield match[0]
 
 

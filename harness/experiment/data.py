@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ import numpy as np
 
 from harness import datasets, splits
 from harness.algorithms.trainset import ColumnTrainset
-from harness.candidates import Candidates
+from harness.candidates import Candidates, Sampled
 from harness.config.document import Document
 from harness.config.experiment import Experiment
 from harness.datasets import Ratings
@@ -40,6 +41,7 @@ class PlanData:
     _splits: dict[tuple[int, int, int], list[Split]] = field(default_factory=dict)
     _inner: dict[tuple[int, int, str], list[Split]] = field(default_factory=dict)
     _trainset: tuple[str, ColumnTrainset] | None = None
+    _chosen: dict[tuple[str, int, int, int], str] = field(default_factory=dict)
     _selected: tuple[tuple[str, int, int, int], Candidates] | None = None
 
     def ratings(self, dataset: int) -> tuple[Ratings, list[str]]:
@@ -124,9 +126,37 @@ class PlanData:
 
     def selected(self, cell: Cell) -> Candidates:
         """Return the candidates of a cell, which are those of the last one for all its trials."""
-        split, seed = self.split(cell), self.experiment.draws[cell.seed].split
-        position = (split.fingerprint, cell.fold, cell.candidates, seed)
+        position = self._position(cell)
         if self._selected is None or self._selected[0] != position:
             section = self.experiment.candidates[cell.candidates]
-            self._selected = (position, section.select(split, seed))
+            selected = section.select(self.split(cell), position[-1])
+            if section.by_function:
+                digest = hashlib.sha256(selected.known.tobytes())
+                for part in (selected.extra_offsets, selected.extra_items):
+                    digest.update(part.tobytes())
+                if self._chosen.setdefault(position, digest.hexdigest()) != digest.hexdigest():
+                    raise SplitError(
+                        f"{section.describe()}: it lists other items in another call, so that rows "
+                        "would have different candidates; draw with the `rng` that it is given"
+                    )
+            self._selected = (position, selected)
         return self._selected[1]
+
+    def decisive_candidates(self, cell: Cell) -> dict[str, object]:
+        """Return what decides the candidates of a cell; of a function's, what it chose."""
+        section, position = self.experiment.candidates[cell.candidates], self._position(cell)
+        if not section.by_function:
+            return section.decisive()
+        if position not in self._chosen:
+            self.selected(cell)
+        return section.decisive() | {"chosen": self._chosen[position]}
+
+    def sample(self, cell: Cell) -> tuple[int, int] | None:
+        """Return what a sample of candidates is drawn from, for the key of a cell."""
+        if isinstance(self.experiment.candidates[cell.candidates], Sampled):
+            return self.experiment.draws[cell.seed].split, cell.fold
+        return None
+
+    def _position(self, cell: Cell) -> tuple[str, int, int, int]:
+        seed = self.experiment.draws[cell.seed].split
+        return self.split(cell).fingerprint, cell.fold, cell.candidates, seed

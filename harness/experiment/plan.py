@@ -12,7 +12,6 @@ from typing import Any
 import harness
 from harness import datasets, metrics, seeds
 from harness.algorithms import registry
-from harness.candidates import Sampled
 from harness.config.experiment import Experiment
 from harness.config.load import load
 from harness.datasets import Ratings
@@ -139,6 +138,7 @@ class Plan(PlanData):
             _splits={k: made for k, made in self._splits.items() if outer[k[1]].from_files},
             _inner={k: made for k, made in self._inner.items() if inner[k[0]].from_files},
             _code=self.code.portable(),
+            _chosen=self._chosen,
         )
 
     @cached_property
@@ -186,7 +186,6 @@ class Plan(PlanData):
     def inputs(self, cell: Cell) -> dict[str, object]:
         """Return everything that decides the numbers of a cell, from the loaded data and code."""
         experiment = self.experiment
-        section = experiment.candidates[cell.candidates]
         chosen = experiment.algorithms[cell.algorithm]
         versions = {
             "harness": harness.__version__,
@@ -194,14 +193,13 @@ class Plan(PlanData):
         }
         for part in self.code.parts(cell.algorithm, is_trial=cell.inner):
             versions |= part.packages
-        sample = experiment.draws[cell.seed].split, cell.fold
         decisive = {
             "numbers": NUMBERS_VERSION,
             "versions": versions | registry.library_versions([chosen.name]),
             "data": self.ratings(cell.dataset)[0].fingerprint,
             "split": self.split(cell).fingerprint,
-            "candidates": section.decisive(),
-            "sample": sample if isinstance(section, Sampled) else None,
+            "candidates": self.decisive_candidates(cell),
+            "sample": self.sample(cell),
             "algorithm": self._identity(chosen.name),
             "params": cell.params,
             "global_seed": self.global_seed(cell),

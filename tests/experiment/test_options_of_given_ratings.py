@@ -241,6 +241,7 @@ VALUES = {
     "training_items": "keep",
     "list_ties": "training",
     "missing_items": "drop",
+    "function": "sections:listed",
     "share": 0.5,
     "of": "kfold",
 }
