@@ -22,6 +22,8 @@ from harness.arguments import checked
 from harness.config.files import bundled
 from harness.datasets.catalogue import CATALOGUE
 from harness.errors import DataError, MetricError, ResultsError, reason_of
+from harness.rankings.pairs import group_pairs
+from harness.reproduce.of_models import of_models
 from harness.reproduce.values import Band, Finding, NotRun, Quantity, published, sources
 from harness.reproduce.verdicts import EQUAL, compare, unit_of
 
@@ -171,18 +173,25 @@ def _compute(quantity: Quantity) -> object:
     except MetricError:
         return "an error"
     parsed = [metrics.parse(label) for label in quantity.metrics]
-    scores = [metrics.score([metric], lists)[metric] for metric in parsed]
+    pairs = None
+    if quantity.estimates:
+        users = np.zeros(len(quantity.ratings))
+        pairs, _ = group_pairs(users, quantity.estimates, quantity.ratings)
+    scores = [metrics.score([metric], lists, pairs)[metric] for metric in parsed]
+    if not isinstance(quantity.expected, (list, dict)):
+        return scores[0].mean
     per_user = np.column_stack([score.per_user for score in scores])
     if quantity.user is not None:
         values = per_user[quantity.user]
         return [f"{metric}: {value:.4f}" for metric, value in zip(parsed, values, strict=True)]
     if isinstance(quantity.expected, dict):
         return {"per_user": per_user.tolist(), "mean": [score.mean for score in scores]}
-    return per_user[:, 0].tolist() if isinstance(quantity.expected, list) else scores[0].mean
+    return per_user[:, 0].tolist()
 
 
 def trained_runs(watch: Watch = lambda event: None, **options: Any) -> dict[tuple[str, str], Run]:
     """Return how each published value that needs training is computed: its config is run, once."""
+    of_model = of_models(options.get("ratings"))
 
     @cache
     def finished(config: str) -> harness.Run | NotRun:
@@ -198,8 +207,8 @@ def trained_runs(watch: Watch = lambda event: None, **options: Any) -> dict[tupl
                 f"{quantity.why}; download it first, for example with "
                 f"`harness run configs/{quantity.config}.yaml`"
             )
-        if quantity.neighbours_of:
-            return _neighbours(quantity, options.get("ratings"))
+        if quantity.is_of_model:
+            return of_model(quantity)
         result = finished(quantity.config)
         if isinstance(result, NotRun):
             return result
@@ -217,17 +226,6 @@ def trained_runs(watch: Watch = lambda event: None, **options: Any) -> dict[tupl
         return values.get("", values)
 
     return {(quantity.source, quantity.what): run for quantity in published() if quantity.config}
-
-
-def _neighbours(quantity: Quantity, ratings: Any) -> list[int] | NotRun:
-    """Return the nearest neighbours of an item, as many as are expected."""
-    try:
-        model = harness.fit_row(bundled()[quantity.config], quantity.algorithm, ratings=ratings)
-    except DataError as error:
-        return NotRun(reason_of(error))
-    item = model.trainset.to_inner_iid(quantity.neighbours_of)
-    neighbors = model.get_neighbors(item, k=len(quantity.expected))
-    return [int(model.trainset.to_raw_iid(inner)) for inner in neighbors]
 
 
 def _value(cells: Sequence[AnyCell], column: str) -> float | Band:

@@ -50,8 +50,19 @@ class Quantity(BaseModel):
     needs: str = ""
     """A data set that is not fetched for this, and `why`."""
     why: str = ""
-    neighbours_of: str = ""
     estimates_of: str = ""
+    # Of the model itself, fitted to the training part of the config's first fold.
+    pair: list[str] = []
+    neighbours_of: str = ""
+    inner_ids: bool = False
+    """Whether the source gives the training part's own numbers, from 0, where it means ids."""
+    best_of: str = ""
+    similarities: int = 0
+
+    @property
+    def is_of_model(self) -> bool:
+        """Whether it is a property of a fitted model, not a score."""
+        return bool(self.pair or self.neighbours_of or self.best_of or self.similarities)
 
 
 @dataclass(frozen=True)

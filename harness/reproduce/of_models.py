@@ -1,0 +1,70 @@
+"""What a source says of a model itself: single estimates, neighbours, similarities, a list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from harness import seeds
+from harness.algorithms import models, registry, surprise
+from harness.algorithms.trainset import ColumnTrainset
+from harness.config.files import bundled
+from harness.errors import DataError, reason_of
+from harness.experiment.plan import Plan
+from harness.reproduce.values import NotRun, Quantity
+
+
+def of_models(ratings: Any = None) -> Callable[[Quantity], object]:
+    """Return what computes a quantity of a fitted model; a model stays for the next quantity."""
+
+    @lru_cache(maxsize=1)
+    def fitted(config: str, algorithm: str) -> surprise.AlgoBase:
+        """Return the row of a config, fitted to the training part of its first fold."""
+        changes = ("baselines=false", "statistics=null")
+        plan = Plan.from_config(bundled()[config], overrides=changes, ratings=ratings)
+        data, _ = plan.ratings(0)
+        first = plan.splits(0, 0, plan.experiment.split_seeds[0])[0]
+        row = next(row for row in plan.experiment.algorithms if row.title == algorithm)
+        seed = seeds.derive(plan.experiment.seed[0], "published", row.title)
+        model = registry.create(row.name, row.params, seed)
+        with seeds.global_generators(seed):
+            models.fit(model, ColumnTrainset.of_ratings(data.take(first.train)))
+        return model
+
+    def run(quantity: Quantity) -> object:
+        try:
+            model = fitted(quantity.config, quantity.algorithm)
+        except DataError as error:
+            return NotRun(reason_of(error))
+        return _value(quantity, model)
+
+    return run
+
+
+def _value(quantity: Quantity, model: surprise.AlgoBase) -> object:
+    """Return the value in the form of ``expected``."""
+    trainset = model.trainset
+    if quantity.pair:
+        prediction = model.predict(*quantity.pair)
+        here = {"est": float(prediction.est), **prediction.details}
+        return here if isinstance(quantity.expected, dict) else here["est"]
+    if quantity.similarities:
+        rows, columns = np.triu_indices(quantity.similarities, 1)
+        return model.sim[rows, columns].tolist()
+    n = len(quantity.expected)
+    if quantity.neighbours_of:
+        if quantity.inner_ids:
+            return model.get_neighbors(int(quantity.neighbours_of), k=n)
+        of_users = model.sim_options["user_based"]
+        inner = trainset.to_inner_uid if of_users else trainset.to_inner_iid
+        raw = trainset.to_raw_uid if of_users else trainset.to_raw_iid
+        neighbours = model.get_neighbors(inner(quantity.neighbours_of), k=n)
+        return [int(raw(neighbour)) for neighbour in neighbours]
+    user = quantity.best_of
+    seen = {item for item, _ in trainset.ur[trainset.to_inner_uid(user)]}
+    items = [trainset.to_raw_iid(item) for item in trainset.all_items() if item not in seen]
+    estimates = np.array([model.predict(user, item).est for item in items])
+    return [int(items[place]) for place in np.argsort(-estimates, kind="stable")[:n]]
