@@ -41,7 +41,8 @@ class Predefined(SplitSection):
     The columns have their usual names or the order user, item, rating, and ratings have a decimal
     point, whatever `columns` and `decimal` say about the data."""
     train: str | None = None
-    """Path of a fold's training ratings; null: all ratings that are not in its test file."""
+    """Path of a fold's training ratings; null: all ratings that are not in its test file. Those of
+    a `validation` file are added: they are set apart while settings are compared."""
     folds: Annotated[list[int | str], Field(min_length=1)] | None = None
     """What `{fold}` stands for in turn, as `[1, 2, 3, 4, 5]`."""
     file: str | None = None
@@ -101,7 +102,23 @@ class Predefined(SplitSection):
                 f"{path}: {n_both:,} of its ratings {'are' if n_both > 1 else 'is'} also in "
                 f"{test_path}; a rating is for training or for test"
             )
+        if added := self._validation_file:
+            validation = _rows_of_file(added, ratings, within, base)
+            if n_both := np.isin(validation, test).sum():
+                raise SplitError(
+                    f"{added}: {n_both:,} of its ratings {'are' if n_both > 1 else 'is'} also in "
+                    f"{test_path}; a rating is for validation or for test"
+                )
+            train = np.concatenate([train, validation[~np.isin(validation, train)]])
         return train, test
+
+    @property
+    def _validation_file(self) -> str | None:
+        """The file of the ratings on which settings are compared, of a single fold."""
+        section = self.validation
+        if isinstance(section, Predefined) and section.folds is None and self.folds is None:
+            return section.test
+        return None
 
     def _from_column(
         self, path: str, ratings: Ratings, within: Rows, base: Path | None
@@ -137,7 +154,9 @@ class Predefined(SplitSection):
             return f"{start} and are read from the column {self.column} of {_name(self.file)}."
         rest = "all other ratings are training"
         if self.train is not None:
+            added = self._validation_file
             rest = f"training is read from {_name(self.train)}"
+            rest += f" and {_name(added)}" if added else ""
         folds = f", for the folds {', '.join(map(str, self.folds))}" if self.folds else ""
         return f"{start}: the {part} is read from {_name(self.test or '')}, {rest}{folds}."
 

@@ -243,6 +243,16 @@ def test_three_files_divide_their_own_ratings(tmp_path):
     (part,) = validation(outer, inner, seed=0, base=tmp_path)
     sizes = [len(rows) for rows in (outer.train, outer.test, part.train, part.test)]
     assert sizes == [20, 4, 16, 4]
+    three = Predefined(train="train.csv", test="test.csv", validation=inner)
+    (same,) = make(three, ratings, seed=0, base=tmp_path)
+    (fitted,) = validation(same, inner, seed=0, base=tmp_path)
+    for one, two in ((same, outer), (fitted, part)):
+        np.testing.assert_array_equal(np.sort(one.train), np.sort(two.train))
+        np.testing.assert_array_equal(np.sort(one.test), np.sort(two.test))
+    assert "training is read from train.csv and valid.csv" in three.sentence()
+    both = Predefined(train="train.csv", test="test.csv", validation=Predefined(test="test.csv"))
+    with pytest.raises(SplitError, match=r"4 of its ratings are also in test.csv; .* validation"):
+        make(both, ratings, seed=0, base=tmp_path)
     narrow = Predefined(train="train.csv", test="test.csv")
     (outer,) = make(narrow, ratings, seed=0, base=tmp_path)
     with pytest.raises(SplitError, match=r"valid.csv: 4 of 4 .* training part .*leave out `train`"):
