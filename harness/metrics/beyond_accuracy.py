@@ -11,6 +11,8 @@ and two users have rated item 0, one of them item 1 too:
 >>> two = Exposure([0, 1, 1], [0, 0, 1], [0])
 >>> item_coverage(lists, 1, exposure=four).mean, item_coverage(lists, 2, exposure=four).mean
 (0.25, 0.5)
+>>> distinct_items(lists, 2, exposure=four).mean
+2.0
 >>> gini(lists, 2, exposure=four).mean   # (1 * 1 + 3 * 1) / (4 * 2)
 0.5
 >>> entropy(lists, 2, exposure=four).mean
@@ -137,6 +139,16 @@ def user_coverage(lists: Rankings, ks: Ints, params: Params) -> Floats:
 def item_coverage(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -> Floats:
     """Share of the items with a training rating that are in the first k of some list."""
     return np.array([(counts > 0).mean() for counts in times_shown(lists, ks, exposure)])
+
+
+@_of_all_lists(
+    "|union of the first k of all lists|",
+    "Adomavicius and Kwon 2012, doi:10.1109/TKDE.2011.15",
+    range=(0.0, math.inf),
+)
+def distinct_items(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -> Floats:
+    """Aggregate diversity: number of different items in the first k of all lists."""
+    return np.array([float((counts > 0).sum()) for counts in times_shown(lists, ks, exposure)])
 
 
 @_of_all_lists(

@@ -118,6 +118,8 @@ def oracle(name, seen, lists, relevant, users, genres, k):
     n_users = len({user for user, _ in seen})
     if name == "item_coverage":
         return len(shown) / len(catalogue)
+    if name == "distinct_items":
+        return len(shown)
     if name == "gini":
         counts = [shown[item] for item in catalogue]
         pairs = sum(abs(a - b) for a in counts for b in counts)
@@ -177,7 +179,7 @@ def oracle(name, seen, lists, relevant, users, genres, k):
     ]
 
 
-SHOWN = ["item_coverage", "gini", "entropy", "poplift"]
+SHOWN = ["item_coverage", "distinct_items", "gini", "entropy", "poplift"]
 OF_USERS = [
     *("popularity", "popularity_rank", "novelty", "novelty(of=ratings)", "aplt", "aplt(head=0.7)"),
     *("aplt(head=ratings)", "diversity", "diversity(similarity=cosine)", "serendipity"),
