@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from harness.algorithms import registry, surprise
-from harness.algorithms.trainset import ColumnTrainset, both_ways
+from harness.algorithms.trainset import ColumnTrainset, Floats, both_ways
 from harness.arguments import as_array, checked
 from harness.errors import AlgorithmError, DataError, listed
 from harness.rankings.columns import as_ids
@@ -106,16 +106,32 @@ def inner_ids(where: str, raw_ids: Sequence[Any], trained: Mapping[Any, int]) ->
         raise AlgorithmError(f"{where}: {error}; give ids as the training set has them") from None
 
 
+def rating_columns(ratings: pd.DataFrame) -> pd.DataFrame:
+    """Return the columns user, item and rating, or raise a DataError."""
+    names = ["user", "item", "rating"]
+    if missing := {*names} - {*ratings}:
+        raise DataError(f"ratings: no column {', '.join(sorted(missing))}; have user, item, rating")
+    return ratings[names].reset_index(drop=True)
+
+
+def on_scale(trainset: ColumnTrainset, frame: pd.DataFrame) -> Floats:
+    """Return ratings as numbers, or raise a DataError on the first outside the scale."""
+    values = as_array("ratings", frame["rating"].to_numpy(), error=DataError)
+    low, high = trainset.rating_scale
+    for rating in values[~((values >= low) & (values <= high))][:1]:
+        raise DataError(
+            f"ratings: {rating:.16g}; the scale of the training set is {low:.16g} to {high:.16g}: "
+            "correct the rating"
+        )
+    return values
+
+
 def _checked_ratings(
     trainset: ColumnTrainset, ratings: Mapping[object, float] | pd.DataFrame
 ) -> pd.DataFrame:
     """Return the ratings of new users with inner items."""
     if isinstance(ratings, pd.DataFrame):
-        if missing := {"user", "item", "rating"} - {*ratings}:
-            raise DataError(
-                f"ratings: no column {', '.join(sorted(missing))}; have user, item, rating"
-            )
-        frame = ratings[["user", "item", "rating"]].reset_index(drop=True)
+        frame = rating_columns(ratings)
     else:
         columns = {"item": as_ids([*ratings]), "rating": [*ratings.values()]}
         frame = pd.DataFrame({"user": NEW_USER, **columns})
@@ -128,11 +144,7 @@ def _checked_ratings(
             f"ratings: items that the training set does not have ({some}); drop them, and give "
             "ratings as {item: rating} or a DataFrame"
         )
-    values = as_array("ratings", frame["rating"].to_numpy(), error=DataError)
-    low, high = trainset.rating_scale
-    for rating in values[~((values >= low) & (values <= high))][:1]:
-        scale = f"{low:.16g} to {high:.16g}"
-        raise DataError(f"ratings: {rating:.16g}; the scale of the training set is {scale}")
+    values = on_scale(trainset, frame)
     frame = frame.assign(item=inner.astype(np.int32), rating=values)
     frame = _with_training_ratings(trainset, frame)
     if frame.duplicated(["user", "item"]).any() or frame["user"].isna().any():

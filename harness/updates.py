@@ -13,9 +13,9 @@ from harness import seeds
 from harness.algorithms import models, numerical_faults, registry, surprise
 from harness.algorithms.epochs import epochs_of, seed_of
 from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, Lists, group_lists
-from harness.arguments import as_array, checked
+from harness.arguments import checked
 from harness.errors import AlgorithmError, DataError, listed
-from harness.new_users import in_columns, inner_ids
+from harness.new_users import in_columns, inner_ids, on_scale, rating_columns
 from harness.rankings.columns import as_ids
 
 PAIRS_OF_EPOCHS = 20
@@ -101,13 +101,8 @@ def _columns_of(
     trainset: ColumnTrainset, ratings: Iterable[Sequence[Any]] | pd.DataFrame
 ) -> pd.DataFrame:
     """Return new ratings with raw ids, checked."""
-    names = ["user", "item", "rating"]
     if isinstance(ratings, pd.DataFrame):
-        if missing := {*names} - {*ratings}:
-            raise DataError(
-                f"ratings: no column {', '.join(sorted(missing))}; have user, item, rating"
-            )
-        frame = ratings[names].reset_index(drop=True)
+        frame = rating_columns(ratings)
     else:
         rows = [tuple(row) if isinstance(row, list | tuple) else row for row in ratings]
         for place, row in enumerate(rows):
@@ -119,13 +114,7 @@ def _columns_of(
         raise DataError("ratings: none; give some, as [(user, item, rating)]")
     if frame[["user", "item"]].isna().any(axis=None):
         raise DataError("ratings: a user or an item without an id; give one, or drop the rating")
-    values = as_array("ratings", frame["rating"].to_numpy(), error=DataError)
-    low, high = trainset.rating_scale
-    for rating in values[~((values >= low) & (values <= high))][:1]:
-        scale = f"{low:.16g} to {high:.16g}"
-        raise DataError(
-            f"ratings: {rating:.16g}; the scale of the training set is {scale}: correct the rating"
-        )
+    values = on_scale(trainset, frame)
     if (repeated := frame.duplicated(["user", "item"])).any():
         some = listed(
             [

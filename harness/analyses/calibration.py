@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from abc import abstractmethod
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -22,9 +23,13 @@ class _Pairs(Analysis):
     def __init__(self) -> None:
         self._parts: list[pd.DataFrame] = []
 
+    @abstractmethod
     def values(self, cell: ScoredCell) -> Floats:
         """Return the value of each pair of a cell."""
-        raise NotImplementedError
+
+    @abstractmethod
+    def columns(self, sums: pd.DataFrame) -> dict[str, pd.Series]:
+        """Return what is shown of the sums of a row of the results table, a row for each value."""
 
     def add(self, cell: ScoredCell, scores: Mapping[str, Scores]) -> None:
         """Sum up one cell."""
@@ -41,15 +46,18 @@ class _Pairs(Analysis):
         names = {key: cell.name[key] for key in NAMES}
         self._parts.append(frame.groupby("value", as_index=False).sum().assign(**names))
 
-    def sums(self) -> Iterator[tuple[dict[str, object], pd.DataFrame]]:
-        """Yield the names of each row of the results table, and its sums by value, rising."""
+    def result(self) -> pd.DataFrame | None:
+        """Return the columns for each row of the results table, with values rising."""
         if not self._parts:
-            return
+            return None
         columns = [*NAMES, "value"]
         summed = pd.concat(self._parts).groupby(columns, sort=False, as_index=False).sum()
+        frames = []
         for _, of_row in summed.groupby(NAMES, sort=False):
             names = {name: of_row[name].iloc[0] for name in NAMES}
-            yield names, of_row.sort_values("value").reset_index(drop=True)
+            sums = of_row.sort_values("value").reset_index(drop=True)
+            frames.append(pd.DataFrame(names | self.columns(sums)))
+        return pd.concat(frames, ignore_index=True)
 
 
 class ErrorsByRating(_Pairs):
@@ -63,22 +71,15 @@ class ErrorsByRating(_Pairs):
         """Return the ratings."""
         return np.asarray(cell.record.pairs.ratings)
 
-    def result(self) -> pd.DataFrame | None:
+    def columns(self, sums: pd.DataFrame) -> dict[str, pd.Series]:
         """Return number, mean estimate, bias and RMSE at each rating."""
-        frames = [
-            pd.DataFrame(
-                names
-                | {
-                    "rating": sums["value"],
-                    "n": sums["n"],
-                    "mean estimate": sums["estimate"] / sums["n"],
-                    "bias": (sums["estimate"] - sums["rating"]) / sums["n"],
-                    "rmse": np.sqrt(sums["square"] / sums["n"]),
-                }
-            )
-            for names, sums in self.sums()
-        ]
-        return pd.concat(frames, ignore_index=True) if frames else None
+        return {
+            "rating": sums["value"],
+            "n": sums["n"],
+            "mean estimate": sums["estimate"] / sums["n"],
+            "bias": (sums["estimate"] - sums["rating"]) / sums["n"],
+            "rmse": (sums["square"] / sums["n"]) ** 0.5,
+        }
 
 
 class Calibration(_Pairs):
@@ -95,18 +96,11 @@ class Calibration(_Pairs):
         part = np.floor((cell.record.pairs.estimates - low) / step)
         return np.asarray(low + step * np.clip(part, 0, BINS - 1))
 
-    def result(self) -> pd.DataFrame | None:
+    def columns(self, sums: pd.DataFrame) -> dict[str, pd.Series]:
         """Return number, mean estimate and mean rating in each part of the scale."""
-        frames = [
-            pd.DataFrame(
-                names
-                | {
-                    "estimate from": sums["value"],
-                    "n": sums["n"],
-                    "mean estimate": sums["estimate"] / sums["n"],
-                    "mean rating": sums["rating"] / sums["n"],
-                }
-            )
-            for names, sums in self.sums()
-        ]
-        return pd.concat(frames, ignore_index=True) if frames else None
+        return {
+            "estimate from": sums["value"],
+            "n": sums["n"],
+            "mean estimate": sums["estimate"] / sums["n"],
+            "mean rating": sums["rating"] / sums["n"],
+        }
