@@ -28,9 +28,9 @@ from harness.errors import ResultsError, counted, joined
 from harness.lazy import pd
 
 if TYPE_CHECKING:
+    from harness.datasets.written import Written
     from harness.metrics import Metric
     from harness.rankings import Evidence
-    from harness.rankings.written import Written
     from harness.results.statistics import RowResult
 
 ROUNDING = 1e-12
@@ -54,7 +54,7 @@ def _by_role(
     if text is None:
         return {}
     from harness.cli.ratings_file import named_columns
-    from harness.rankings.written import KINDS
+    from harness.datasets.written import KINDS
 
     return named_columns(text, [role for role in KINDS if role != "timestamp"], option.opts[0])
 
@@ -151,8 +151,8 @@ def evaluate(
     A RUN whose config has `outputs: {estimates: true}` is scored again from its files, and so is
     its estimates.parquet.
     """
+    from harness.datasets.written import Written
     from harness.files import write_output
-    from harness.rankings.written import Written
     from harness.results.display import frame_to_csv
     from harness.results.reading import is_run
 

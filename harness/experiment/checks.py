@@ -47,7 +47,12 @@ def check_metrics(plan: Plan) -> None:
                 _ = ratings.genres
             except DataError as error:
                 raise MetricError(f"{plan.of_genres[0]}: {error}") from None
-        relevance = np.sort(pd.unique(ratings.ratings))
+        scored = [ratings.ratings] if plan.is_tuned else []
+        for number in plan.divided(dataset):
+            fold = plan.splits(dataset, number, plan.experiment.seed[0])[0]
+            own = fold.ratings is ratings  # else test rows are grades, of no part of the data
+            scored.append(ratings.ratings if own else fold.ratings.ratings[fold.test])
+        relevance = np.sort(pd.unique(np.concatenate([*map(pd.unique, scored)])))
         check_gains(plan, ratings.name, ratings.scale, relevance)
 
 

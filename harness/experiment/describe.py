@@ -271,4 +271,5 @@ def _warnings_of_split(split: SplitDescription, *, rated: bool) -> Iterator[str]
         )
     if split.backwards:
         yield f"{split.name}: every training rating is later than every test rating"
-    yield from (f"{split.name}: {note}" for note in split.notes if note.code == "leak")
+    told = ("leak", "judgements", "judgements-rated")
+    yield from (f"{split.name}: {note}" for note in split.notes if note.code in told)

@@ -76,7 +76,7 @@ def evaluate(
             row = RowScores(plan.metrics)
             for position, cell, name in of_row:
                 record = None if cell.key in failures else pool.take(cell.key)
-                ratings, _ = plan.ratings(cell.dataset)
+                ratings = plan.split(cell).ratings
                 if record is None or not record.fits(ratings.n_users, ratings.n_items):
                     error = "its stored cell is not of these data" if record else "not computed"
                     results[position] = FailedCell(

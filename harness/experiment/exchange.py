@@ -20,6 +20,7 @@ from harness.candidates import Candidates, CandidatesSection, Catalogue
 from harness.config.experiment import NAME
 from harness.config.files import RUN_FILE
 from harness.config.from_python import name_of_given
+from harness.datasets.written import Written, read_table
 from harness.errors import ResultsError, SplitError, counted
 from harness.experiment.cell import Scorer
 from harness.experiment.costs import Costs, read_costs
@@ -29,7 +30,6 @@ from harness.files import report_os_error, write_whole
 from harness.metrics import Pairs, Rankings
 from harness.notes import Note, by_weight
 from harness.rankings.matching import Rows, match
-from harness.rankings.written import Written, read_table
 from harness.results.cells import OUTSIDE, AnyCell, CellFacts, CellName, CellResult
 from harness.results.reading import read_run
 from harness.results.runs import Run

@@ -85,6 +85,14 @@ def _notes_on_data(plan: Plan) -> Iterator[Note]:
             where += [first.split] + ["first fold"] * bool(rest)
             where += ["first seed"] * (len(seeds) > 1)
             yield from (note.at(", ".join(where)) for note in first.notes)
+    errors = [str(metric) for metric in plan.metrics if metric.needs_ratings]
+    scales = {data.name: data.scale for data in plan.loaded()}
+    for info in plan.made() if errors else ():
+        for note in info.notes:
+            if note.code == "judgements":
+                low, high = scales[info.dataset]
+                values = {"metrics": errors, "low": low, "high": high, **note.values}
+                yield Note("judgements-as-ratings", values, info.split)
     for name, section in zip(plan.names["candidates"], plan.experiment.candidates, strict=True):
         if isinstance(section, Sampled):
             yield Note("sampled-biased", {"candidates": name})

@@ -51,6 +51,8 @@ class Definition:
     needs : {'rankings', 'pairs', 'items', 'genres'}
         Ranked lists, pairs of estimate and rating, or the items at the top of each list together
         with the training ratings, and for some with the items' genres.
+    needs_training : bool
+        Of a metric of items, whether it needs the training ratings too.
     cut : {'optional', 'required', 'none'}
         Whether labels have ``@k``; without, the whole list counts.
     pooled : bool
@@ -82,6 +84,7 @@ class Definition:
     range: tuple[float, float] = (0.0, 1.0)
     higher_is_better: bool = True
     needs: Literal["rankings", "pairs", "items", "genres"] = "rankings"
+    needs_training: bool = True
     cut: Literal["optional", "required", "none"] = "optional"
     pooled: bool = False
     per_user: bool = True
@@ -248,9 +251,10 @@ class Definition:
         cuts = np.array([k or lists.longest for k in ranks], dtype=np.int64)
         cuts, columns_of_ranks = np.unique(cuts, return_inverse=True)
         if self.needs_items:
-            exposure = _there(exposure, "training ratings (exposure, --training)", label)
+            if self.needs_training:
+                exposure = _there(exposure, "training ratings (exposure, --training)", label)
             if self.needs == "genres":
-                _there(exposure.genres, "genres of items", label)
+                _there(exposure and exposure.genres, "genres of items", label)
             try:
                 values = self.compute(lists, cuts, params, exposure)
             except MetricError as error:

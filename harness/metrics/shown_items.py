@@ -15,7 +15,7 @@ from harness.lazy import scipy
 from harness.metrics.arrays import Bools, Exposure, Floats, Ints, Rankings, Ranks
 
 
-def top_items(lists: Rankings, ks: Ints, exposure: Exposure) -> Ranks:
+def top_items(lists: Rankings, ks: Ints, exposure: Exposure | None) -> Ranks:
     """Return the items of the first ranks, as many as the greatest k needs, -1 past the end."""
     top, deepest = lists.top_items, int(ks.max())
     depth = 0 if top is None else top.shape[1]
@@ -24,12 +24,12 @@ def top_items(lists: Rankings, ks: Ints, exposure: Exposure) -> Ranks:
             f"of each list only the first {depth} items are known by name; "
             f"make the rankings with a depth of {deepest}"
         )
-    if len(exposure.list_users) != lists.n_users:
+    if exposure is not None and len(exposure.list_users) != lists.n_users:
         raise MetricError(
             f"{counted(lists.n_users, 'list')}, but the exposure names "
             f"{counted(len(exposure.list_users), 'user')}; give one user for each list"
         )
-    if int(top.max(initial=-1)) >= len(exposure.popularity):
+    if exposure is not None and int(top.max(initial=-1)) >= len(exposure.popularity):
         raise MetricError(
             f"item {top.max()} is recommended, but the exposure has codes "
             f"below {len(exposure.popularity)}; set its n_items"
@@ -96,17 +96,20 @@ def means_at(values: Floats, top: Ranks, ks: Ints) -> Floats:
     return sums_at(values, ks) / np.where(sizes > 0, sizes, np.nan)
 
 
-def is_relevant(lists: Rankings, top: Ranks, least: float, exposure: Exposure) -> Bools:
-    """Return whether the item at each of the first ranks is relevant."""
-    if exposure.judged is not None:
+def is_relevant(lists: Rankings, top: Ranks, least: float, exposure: Exposure | None) -> Bools:
+    """Return whether the item at each of the first ranks is relevant: judged, with this grade."""
+    owners = np.repeat(np.arange(lists.n_users), np.diff(lists.offsets))
+    items: Ranks | Ints | None = lists.items
+    relevance = lists.relevance
+    if exposure is not None and exposure.judged is not None:
         owners, items, relevance = exposure.judged
-        n_items = len(exposure.popularity)
+    if items is not None:
+        n_items = 1 + max(int(top.max(initial=0)), int(items.max(initial=0)))
         shown = np.arange(len(top))[:, np.newaxis] * n_items + top
         return np.isin(shown, (owners * n_items + items)[relevance >= least]) & (top >= 0)
-    users = np.repeat(np.arange(lists.n_users), np.diff(lists.offsets))
-    entries = (lists.relevance >= least) & (lists.rank <= top.shape[1])
+    entries = (relevance >= least) & (lists.rank <= top.shape[1])
     relevant = np.zeros(top.shape, dtype=bool)
-    relevant[users[entries], lists.rank[entries] - 1] = True
+    relevant[owners[entries], lists.rank[entries] - 1] = True
     return relevant
 
 

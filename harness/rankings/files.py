@@ -10,6 +10,7 @@ import numpy as np
 
 from harness.arguments import checked
 from harness.datasets.own_files import find_file
+from harness.datasets.written import QRELS, RUN, Written, form_of, read_table
 from harness.errors import MetricError
 from harness.lazy import pd
 from harness.metrics import Exposure, Pairs, Rankings
@@ -19,7 +20,6 @@ from harness.rankings.columns import Ids
 from harness.rankings.grouped import from_grouped
 from harness.rankings.matching import Rows, encoded, match, paired
 from harness.rankings.pairs import group_pairs
-from harness.rankings.written import QRELS, RUN, Written, form_of, read_table
 
 if TYPE_CHECKING:
     from harness.datasets.conversion import Coded, Table

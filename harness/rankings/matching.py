@@ -88,6 +88,7 @@ def match(
         judged.values[pool_order],
         top_items=top_items(owner, items, keys, n_users, int(ranked.n_ranked.max()), equal),
         users=user_ids,
+        items=items[hit],
     )
 
 

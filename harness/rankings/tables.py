@@ -9,9 +9,9 @@ import numpy as np
 
 from harness.datasets.columns import Roles, find_columns
 from harness.datasets.loaded import arrow_of
+from harness.datasets.written import KINDS, NAMES
 from harness.errors import ColumnsError, DataError, MetricError
 from harness.lazy import pd
-from harness.rankings.written import KINDS, NAMES
 
 PREDICTIONS = Roles({role: KINDS[role] for role in ("user", "estimate", "rating")}, NAMES)
 """The columns that are read; an item is no part of a ranking of rated items."""

@@ -275,6 +275,11 @@ def save(splits: Split | Sequence[Split], path: Path | str) -> None:
     path = Path(path)
     if not folds:
         raise SplitError(f"{path}: no split to save; make one first")
+    if any(note.code == "judgements" for fold in folds for note in fold.notes):
+        raise SplitError(
+            f"{path}: judgements are no rows of the data; name their file in each config, as "
+            "split: {kind: judgements, path: qrels.txt}"
+        )
     if len({fold.ratings.fingerprint for fold in folds}) > 1:
         raise SplitError(f"{path}: splits of different data; save them in files of their own")
     about: dict[str, object] = {

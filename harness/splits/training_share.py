@@ -58,7 +58,7 @@ class TrainingShare(SplitSection):
         """Divide ratings as the other split does, and leave a part of the training ratings out."""
         wholes = self.of.splits(ratings, rows, seed, base)
         parts = [(self._part(whole, seed), whole.test) for whole in wholes]
-        made = assemble(self.describe(), ratings, parts, rows)
+        made = assemble(self.describe(), wholes[0].ratings, parts, rows)
         return [
             replace(split, notes=(*self._notes(whole, split),))
             for whole, split in zip(wholes, made, strict=True)

@@ -116,6 +116,18 @@ def test_a_perfect_list_and_a_metric_without_relevance_get_no_advice_on_relevanc
     assert "note: l.csv: ndcg@2 cannot distinguish algorithms: all items of a list are" in out
 
 
+def test_lists_beside_judgements_have_the_share_that_nobody_judged(call, tmp_path):
+    # Equal scores of a run of TREC stand in the descending order of their items.
+    run = "1 Q0 a 1 3.0 x\n1 Q0 b 2 2.0 x\n1 Q0 c 3 2.0 x\n2 Q0 a 1 1.0 x\n2 Q0 d 2 0.5 x\n"
+    (tmp_path / "run.txt").write_text(run)
+    (tmp_path / "qrels.txt").write_text("1 0 a 2\n1 0 b 0\n2 0 e 1\n2 0 d 1\n")
+    (tmp_path / "train.csv").write_text("user,item\n3,a\n3,b\n3,c\n3,d\n")
+    arguments = ("evaluate", "run.txt", "--truth", "qrels.txt", "--metrics", "unjudged@1,2,3")
+    for training in ((), ("--training", "train.csv")):
+        values = call.done(*arguments, *training).splitlines()[1].split()[1:4]
+        assert values == ["0.500000", "0.500000", "0.416667"]
+
+
 @pytest.mark.parametrize(
     ("metric", "note"),
     [

@@ -46,6 +46,7 @@ split:
   - {kind: user-holdout}
   - {kind: predefined, train: a.csv, test: b.csv}
   - {kind: file, path: split.parquet}
+  - {kind: judgements, path: a.qrels}
 candidates:
   - {kind: rated, unknown_users: keep}
   - {kind: catalogue, training_items: drop, unknown_items: count, list_ties: training,

@@ -30,6 +30,7 @@ SPLITS = {
     "predefined": {"train": "train.csv", "test": "test.csv"},
     "file": {"path": "split.parquet"},
     "training-share": {"of": {"kind": "holdout", "test_size": 0.3}, "share": 0.7},
+    "judgements": {"path": "judged.csv"},
 }
 CANDIDATES = [
     options | {"kind": kind}
@@ -69,6 +70,8 @@ def data(tmp_path_factory):
     test = np.random.default_rng(0).random(len(rows)) < 0.3
     rows[test].to_csv(folder / "test.csv", index=False)
     rows[~test].to_csv(folder / "train.csv", index=False)
+    judged = rows[test].assign(item=(rows["item"] + 1) % 40)  # some of them rated, too
+    judged.drop_duplicates(["user", "item"]).to_csv(folder / "judged.csv", index=False)
     ratings = harness.load({"path": str(folder / "r.csv"), "scale": [1, 5]})
     splits.save(splits.make(Holdout(), ratings, 1), folder / "split.parquet")
     return folder
@@ -99,7 +102,7 @@ def test_no_false_alarm_on_a_clean_run_of_any_split_candidates_and_policy(data, 
     found = audit(run(data, split={"kind": kind, **SPLITS[kind]}, candidates=CANDIDATES))
     assert [each.what for each in found.findings if each.level == "fault"] == []
     assert {*found.checked} >= {"test-in-training", "bad-estimates", "unequal-candidates"}
-    in_time = kind in ("global-time", "rolling")
+    in_time = kind in ("global-time", "rolling", "judgements")
     assert ("future" in {each.id for each in found.findings}) == (not in_time)
     for each in found.findings:
         if each.id == "sampled":

@@ -134,8 +134,8 @@ def oracle(name, seen, lists, relevant, users, genres, k):
     if name == "popularity_rank":
         falling = sorted(range(N_ITEMS), key=lambda item: (-popularity[item], item))
         return [mean(1 + falling.index(item) for item in each) for each in cut]
-    if name.startswith("aplt"):
-        head = head_of(name, seen)
+    if name == "unjudged" or name.startswith("aplt"):
+        head = relevant if name == "unjudged" else head_of(name, seen)
         return [mean(item not in head for item in each) for each in cut]
     if name == "genre_diversity":
         known = [[genres[item] for item in each if genres[item]] for each in cut]
@@ -183,7 +183,7 @@ SHOWN = ["item_coverage", "distinct_items", "gini", "entropy", "poplift"]
 OF_USERS = [
     *("popularity", "popularity_rank", "novelty", "novelty(of=ratings)", "aplt", "aplt(head=0.7)"),
     *("aplt(head=ratings)", "diversity", "diversity(similarity=cosine)", "serendipity"),
-    *("calibration", "genre_diversity"),
+    *("calibration", "genre_diversity", "unjudged"),
 ]
 
 
@@ -228,6 +228,22 @@ def test_a_user_is_covered_by_a_list_that_is_long_enough():
     lists = Rankings([0, 0, 0, 0], [], [], [], [], [3, 1, 0])
     found = metrics.score(metrics.parse_many("user_coverage@1,3"), lists)
     assert [scores.mean for scores in found.values()] == pytest.approx([2 / 3, 1 / 3])
+
+
+@pytest.mark.parametrize("known_by", ["rank", "item", "exposure"])
+def test_what_is_judged_as_not_relevant_is_judged(known_by):
+    # Items 5 and 7 are tied, and shown in another order than that of the ranks.
+    entries = [[0.0, 2.0], [1, 3], [1, 3], [2, 3]]
+    items = {"items": [5, 9]} if known_by == "item" else {}
+    lists = Rankings([0, 2, 2], *entries, [3, 0], top_items=[[7, 5, 9], [-1, -1, -1]], **items)
+    judged = [0, 0, 1], [5, 9, 7], [0.0, 2.0, 1.0]
+    exposure = Exposure([0], [0], [0, 1], n_items=10, judged=judged)
+    exposure = exposure if known_by == "exposure" else None
+    found = metrics.score(metrics.parse_many("unjudged@1,2,3"), lists, None, exposure)
+    first = 0.0 if known_by == "rank" else 1.0  # without names, ranks say which items were judged
+    values = [scores.per_user.tolist() for scores in found.values()]
+    for value, expected in zip(values, [first, 0.5, 1 / 3], strict=True):
+        assert value == pytest.approx([expected, math.nan], nan_ok=True)
 
 
 NAMED = Rankings([0, 0], [], [], [], [], [9], top_items=[[0, 1, 2]])

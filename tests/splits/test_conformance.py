@@ -57,7 +57,10 @@ class Nothing:
 
 
 @pytest.mark.parametrize(
-    "name", sorted({*plugins.builtin_names("splits")} - {"predefined", "file", "time-window"})
+    "name",
+    sorted(
+        {*plugins.builtin_names("splits")} - {"predefined", "file", "judgements", "time-window"}
+    ),
 )
 def test_every_kind_here_is_right(name):
     findings = conformance.examine("harness.splits.conformance", name)

@@ -56,6 +56,7 @@ def section_of(value):
         ("{kind: predefined, test: 'u{fold}.test', folds: [1, a]}", "predefined 2-fold"),
         ("{kind: predefined, file: a.csv}", "predefined by column fold"),
         ("{kind: file, path: splits/mine.parquet}", "file mine.parquet"),
+        ("{kind: judgements, path: data/a.qrels}", "judgements a.qrels"),
         ("{kind: k-core, n: 5}", "5-core"),
         ("{kind: min-ratings-per-user, n: 20}", "at least 20 per user"),
         ("{kind: min-ratings-per-item, n: 3}", "at least 3 per item"),
@@ -136,6 +137,7 @@ NEEDED = {
     "predefined": {"test": "u.test"},
     "file": {"path": "kept.parquet"},
     "training-share": {"share": 0.5},
+    "judgements": {"path": "a.qrels"},
 }
 # What no key alone can say; other options are tried with every value here that they take.
 TOGETHER = {
@@ -158,6 +160,7 @@ TOGETHER = {
 }
 FIXED = (
     "own-training", "predefined", "file", "global-time", "movielens-folds", "rolling",
+    "judgements",
 )  # fmt: skip
 VALUES = [True, False, 0.3, 3, "1998-01-01", "u.base", "random", "latest", "train", "drop"]
 VALUES += ["surprise", "sklearn", "recommenders", "ua"]

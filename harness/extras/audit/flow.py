@@ -9,6 +9,7 @@ import numpy as np
 
 from harness.arguments import checked
 from harness.config.files import RUN_FILE
+from harness.datasets.written import QRELS
 from harness.errors import MetricError, ResultsError, counted
 from harness.extras.audit import (
     bad_estimates,
@@ -31,7 +32,6 @@ from harness.extras.audit.findings import Audit
 from harness.extras.audit.of_run import of_run
 from harness.extras.audit.search import PAIR, Search, lists_of
 from harness.lazy import pd
-from harness.rankings.written import QRELS
 from harness.results.outputs import evaluates
 from harness.results.reading import is_run, open_run
 from harness.results.runs import Run

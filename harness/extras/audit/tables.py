@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
+from harness.datasets.written import RUN, form_of, read_table
 from harness.errors import MetricError
 from harness.extras.audit import bad_estimates, duplicates
 from harness.extras.audit.search import PAIR, Search, Tables
 from harness.lazy import pd
-from harness.rankings.written import RUN, form_of, read_table
 
 Roles = tuple[str, ...]
 

@@ -28,6 +28,8 @@ def of_run(search: Search, info: RunInfo) -> None:
     sizes = {data.name: data.n_ratings for data in info.datasets}
     reported = set()
     for split in info.splits:
+        if any(note.code == "judgements" for note in split.notes):
+            continue  # whose rows are not of the data, and not of rated pairs
         n_both = (
             split.n_train + split.n_test - sizes.get(split.dataset, split.n_train + split.n_test)
         )

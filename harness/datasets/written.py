@@ -26,7 +26,12 @@ NAMES = {
     "user": (*_OF_RATINGS["user"], "qid", "queryid"),
     "item": (*_OF_RATINGS["item"], "docid"),
     "estimate": ("estimate", "est", "prediction", "score"),
-    "rating": (*(name for name in _OF_RATINGS["rating"] if name != "score"), "label", "relevance"),
+    "rating": (
+        *(name for name in _OF_RATINGS["rating"] if name != "score"),
+        "label",
+        "relevance",
+        "grade",
+    ),
     "rank": ("rank",),
     "timestamp": _OF_RATINGS["timestamp"],
 }
@@ -111,6 +116,7 @@ def read_table(
     form: str = RUN,
     written: Written | None = None,
     refuse: bool = True,
+    base: Path | None = None,
 ) -> Table:
     """Read a table, a TREC file or ranx's JSON; refuse all faults at once.
 
@@ -121,7 +127,7 @@ def read_table(
     from harness.datasets.own_files import find_file
 
     written = written or Written()
-    place = find_file(path, None)
+    place = find_file(path, base)
     recognised = form_of(place, form)
     if recognised.kind == "ranx":
         table = _read_ranx(place, str(path), "rating" if form == QRELS else "estimate")
