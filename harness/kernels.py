@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache, cached_property, update_wrapper
+from functools import cache, cached_property, partial, update_wrapper
 from itertools import pairwise
 from pathlib import Path
 from threading import RLock
@@ -71,6 +71,8 @@ class Kernel:
             _ = cache and cache._cache_file._load_index()
         except Exception:  # kept by a version of this package with types that are gone
             cache.flush()
+        if hasattr(cache, "_load_overload"):
+            cache.load_overload = partial(_load, cache)
         return dispatcher
 
     @property
@@ -81,6 +83,19 @@ class Kernel:
     def __call__(self, *args: Any) -> Any:
         """Run the compiled function; compile it if there is none for these types."""
         return self.dispatcher(*args)
+
+
+def _load(cache: Any, signature: object, target: Any) -> Any:
+    """Return what was compiled before for some types, None for nothing.
+
+    Numba would import its implementation of Python and NumPy first, which takes longer than to
+    import Numba. Only a compiler needs it, and imports it itself.
+    """
+    from numba.core.runtime import rtsys
+
+    rtsys.initialize(target)
+    with cache._guard_against_spurious_io_errors():
+        return cache._load_overload(signature, target)
 
 
 @cache

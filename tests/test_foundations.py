@@ -107,6 +107,30 @@ def test_numba_is_imported_whatever_its_number_of_threads_says(value):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_compiled_loops_are_loaded_without_what_only_a_compiler_needs(tmp_path):
+    code = """
+import sys
+import numpy as np
+from harness.kernels import _place, group_rows
+offsets, rows = group_rows(np.array([1, 0, 1]), 2)
+print(rows.tolist(), "numba.np.arraymath" in sys.modules)
+if sys.argv[1:]:  # types that nothing was compiled for: the compiler finds what it needs
+    _place(np.array([1, 0, 1], np.int32), offsets[:-1].copy(), rows)
+    print(rows.tolist(), "numba.np.arraymath" in sys.modules)
+"""
+    lines = []
+    for arguments in ([], ["more"]):
+        done = subprocess.run(
+            [sys.executable, "-c", code, *arguments],
+            env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        lines += done.stdout.splitlines()
+    assert lines == ["[1, 0, 2] True", "[1, 0, 2] False", "[1, 0, 2] True"]
+
+
 def test_threads_of_openblas_sleep_soon_unless_the_environment_says_otherwise():
     name = "OPENBLAS_THREAD_TIMEOUT"
     code = f"import harness, os, sys; print('numpy' in sys.modules, os.environ['{name}'])"

@@ -89,6 +89,7 @@ with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):
 """,
     "harness.ndcg of three pairs": "harness.ndcg([(4.5, 5), (3.5, 1), (2.5, 4)], k=2)",
     "run of SVD and KNNBasic": RUN,
+    "the same, cells finished": RUN.replace("fresh=True", "fresh=False"),
 }
 """What is done after ``import harness``."""
 START = """
