@@ -15,7 +15,7 @@ from harness.statistics.corrections import Correction, adjust, ranked_letters
 from harness.statistics.intervals import IntervalMethod
 from harness.statistics.paired import DEFAULT_RESAMPLES, check_words
 from harness.statistics.pairs import MARGIN, SEED_TESTS, PairedTest, ScoredPairs
-from harness.statistics.resampling import MOST_RESAMPLES, Floats
+from harness.statistics.resampling import MANY_USERS, MOST_RESAMPLES, Floats
 from harness.statistics.standard_error import FEWEST_SEEDS, FEWEST_USERS, StandardError
 
 
@@ -181,7 +181,7 @@ def compare(
     >>> found.baseline[["first", "significant"]].to_numpy().tolist()
     [['A', True], ['B', False]]
     """
-    table = as_array("comparison: scores", scores, error=ComparisonError)
+    table = _table(scores, n_resamples)
     seeds = None
     if by_seed is not None:
         seeds = as_array("comparison: by_seed", by_seed, error=ComparisonError)
@@ -259,6 +259,19 @@ def compare(
     settings = (test, correction, interval, n_resamples, confidence, seed, note, margin)
     from_moments = n_resamples is None and scored.from_moments and test not in SEED_TESTS
     return Comparison(algorithms, pairs, differences, *settings, from_moments)
+
+
+def _table(scores: ArrayLike, n_resamples: int | None) -> Floats:
+    """Return scores as numbers, each algorithm's contiguous where moments read one at a time.
+
+    Sums of resamples take a user's side by side: their last digits depend on the order in memory.
+    """
+    if isinstance(scores, np.ndarray) and scores.flags.f_contiguous:
+        table = as_array("comparison: scores", scores.T, error=ComparisonError).T
+    else:
+        table = as_array("comparison: scores", scores, error=ComparisonError)
+    is_many = n_resamples is None and len(table) >= MANY_USERS
+    return np.asarray(table, order="F" if is_many else "C")
 
 
 def _with_power(

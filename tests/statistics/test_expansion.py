@@ -1,5 +1,7 @@
 """Intervals and tests of many users from moments, against exact distributions and resamples."""
 
+from typing import get_args
+
 import numpy as np
 import pytest
 from scipy import special, stats
@@ -13,6 +15,7 @@ from harness.statistics import (
     randomisation,
 )
 from harness.statistics.expansion import LEAST_P, Moments
+from harness.statistics.pairs import PairedTest
 from harness.statistics.resampling import means_of_few
 from harness.statistics.standard_error import over_users
 
@@ -188,6 +191,20 @@ def test_the_numbers_depend_neither_on_threads_nor_on_the_seed(monkeypatch):
     for found in tables[1:]:
         assert found.pairs.equals(tables[0].pairs)
         assert found.algorithms.equals(tables[0].algorithms)
+
+
+@pytest.mark.parametrize("test", get_args(PairedTest))
+@pytest.mark.parametrize("n_resamples", [None, 100])
+def test_the_order_of_scores_in_memory_changes_no_digit(test, n_resamples):
+    table = scores((MANY_USERS, 3), 11)
+    table[::7, 0] = table[::5, 2] = np.nan
+    by_seed = np.stack([table, table + 0.01 * scores((MANY_USERS, 3), 12)])
+    settings = {"test": test, "by_seed": by_seed, "ratio": 0.25, "n_resamples": n_resamples}
+    by_user, by_column = (
+        compare(np.array(table, order=order), ["A", "B", "C"], **settings) for order in "CF"
+    )
+    assert by_user.pairs.equals(by_column.pairs)
+    assert by_user.algorithms.equals(by_column.algorithms)
 
 
 @pytest.mark.parametrize("test", ["randomisation", "t", "wilcoxon"])
