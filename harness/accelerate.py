@@ -39,7 +39,7 @@ def main(arguments: list[str] | None = None) -> None:
         run(given.name, run_name="__main__")
     finally:
         if given.report:
-            sys.stderr.write(f"{patch_report().to_string(index=False)}\n")
+            sys.stderr.write(f"{patch_report()!r}\n")
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ RELEASE = "scikit-surprise==1.1.5"
 PARTS = ("tests", "examples")
 SKIPPED = {
     "run_all_examples.py": "it runs the others",
-    "benchmark.py": "it prints times alone; dev/dev/benchmarks/accelerate.py measures them",
+    "benchmark.py": "it prints times alone; dev/benchmarks/accelerate.py measures them",
 }
 TIMES = re.compile(r"(?im)^.*(?:fit|test)[ _]time.*$|\d+\.\d+e?-?\d* seconds")
 DRIVER = """
@@ -135,6 +135,10 @@ def write_movielens(folder: Path) -> None:
     columns = [data.user_ids[data.users], data.item_ids[data.items], data.ratings.astype(int)]
     lines = ["\t".join(map(str, (*row, 0))) + "\n" for row in zip(*columns, strict=True)]
     (folder / "u.data").write_text("".join(lines))
+    titles = {"1": "Toy Story (1995)"}  # which an example looks up
+    items = sorted(set(map(str, columns[1])), key=int)
+    text = "".join(f"{item}|{titles.get(item, item)}|\n" for item in items)
+    (folder / "u.item").write_text(text)
     fold = np.arange(len(lines)) % 5
     for number in range(5):
         parts = {"base": fold != number, "test": fold == number}

@@ -12,6 +12,7 @@ import threading
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 import surprise
 from surprise import accuracy
@@ -288,7 +289,8 @@ def test_a_subclass_keeps_what_it_overrides(data):
     assert reasons["Logged.fit"] == ""
 
 
-def test_algorithms_of_ones_own_compute_baselines_and_similarities(data, capsys):
+@pytest.mark.parametrize("is_compared", [False, True])
+def test_algorithms_of_ones_own_compute_baselines_and_similarities(data, capsys, is_compared):
     class Own(surprise.AlgoBase):
         def __init__(self):
             super().__init__(sim_options={"name": "pearson_baseline"}, bsl_options={"n_epochs": 2})
@@ -303,10 +305,13 @@ def test_algorithms_of_ones_own_compute_baselines_and_similarities(data, capsys)
     seen = []
     for is_patched in (False, True):
         if is_patched:
-            harness.patch_surprise(strict=True)
+            harness.patch_surprise(strict=True, compare=is_compared)
         model = Own().fit(data.build_full_trainset())
         seen.append((model.biases, model.sim, capsys.readouterr().out))
     require_same(seen[1], seen[0], "own algorithm")
+    seconds = harness.patch_report().set_index("call")["seconds of surprise"]
+    compared = seconds[["Own.compute_baselines", "Own.compute_similarities"]]
+    assert compared.notna().all() == is_compared
 
 
 def test_compare_finds_a_wrong_bit(data, monkeypatch):
@@ -342,6 +347,88 @@ def test_compare_runs_a_whole_script(data):
             accuracy.rmse(model.test(trainset.build_anti_testset()), verbose=False)
     report = harness.patch_report()
     assert (report.query("call == 'SVDpp.fit'")["seconds of surprise"] > 0).all()
+
+
+def test_compare_finds_a_wrong_row_of_a_frame(monkeypatch):
+    from harness.extras.accelerate import splits
+
+    right = splits.rows_of_frame
+    monkeypatch.setattr(splits, "rows_of_frame", lambda frame: right(frame)[::-1])
+    frame = pd.DataFrame({"user": ["a", "b"], "item": ["x", "y"], "rating": [1.0, 2.0]})
+    with (
+        harness.patched_surprise(compare=True),
+        pytest.raises(ComparisonError, match=r"load_from_df\[0\]\[0\]: found 'b'"),
+    ):
+        surprise.Dataset.load_from_df(frame, surprise.Reader())
+
+
+def test_compare_prints_what_a_fit_prints_once(data, capsys):
+    with harness.patched_surprise(compare=True):
+        surprise.BaselineOnly().fit(data.build_full_trainset())
+    assert capsys.readouterr().out == "Estimating biases using als...\n"
+
+
+@pytest.mark.parametrize(
+    ("users", "dtype"),
+    [
+        (["1", "2", "1"], "str"),
+        (["1", None, "1"], "str"),
+        (["1", "2", "1"], "string"),
+        (["1", "2", "1"], "category"),
+        ([5, 6, 5], "category"),
+        ([5, 6, 5], "int64"),
+        ([5, "6", 5], object),
+    ],
+)
+def test_columns_of_a_frame_are_read_as_surprise_reads_them(users, dtype):
+    frame = pd.DataFrame({"user": users, "item": ["x", "y", "y"], "rating": [1, 2, 3]})
+    frame = frame.astype({"user": dtype})
+    loaded = []
+    for strict in (False, True):
+        if strict:
+            harness.patch_surprise(strict=True)
+        reader = surprise.Reader(rating_scale=(1, 3))
+        loaded.append(surprise.Dataset.load_from_df(frame, reader).raw_ratings)
+    require_same(loaded[1], loaded[0], "load_from_df")
+
+
+def test_a_frame_of_another_type_of_column_is_left_to_surprise():
+    frame = pd.DataFrame({"user": [5, 6], "item": ["x", "y"], "rating": [1.0, 2.0]})
+    frame = frame.astype({"user": "Int64"})
+    with harness.patched_surprise():
+        surprise.Dataset.load_from_df(frame, surprise.Reader())
+    assert harness.patch_report().reason.tolist() == ["a frame with a column of the type Int64"]
+
+
+def test_the_report_is_printed_in_80_columns_and_counts_each_test_once(data):
+    class Mean(surprise.AlgoBase):
+        def estimate(self, u, i):
+            return 3.0
+
+    with harness.patched_surprise():
+        cross_validate(Mean(), data, ["rmse"], cv=2)
+        surprise.KNNWithZScore(verbose=False).fit(data.build_full_trainset())
+    report = harness.patch_report()
+    assert report.set_index("call").calls["Mean.test"] == 2
+    lines = str(report).splitlines()
+    assert lines[0].split() == ["call", "way", "calls", "seconds"]
+    assert max(map(len, lines)) <= 80
+    row = next(place for place, line in enumerate(lines) if line.startswith("Mean.test "))
+    assert lines[row].split()[1:3] == ["surprise", "2"]
+    assert lines[row + 1] == "  a class that Surprise does not have"
+
+    with harness.patched_surprise(compare=True):
+        surprise.BaselineOnly(verbose=False).fit(data.build_full_trainset())
+    report = harness.patch_report()
+    lines = str(report).splitlines()
+    assert lines[0].endswith("surprise, s")
+    seconds = report.set_index("call")["seconds of surprise"]["BaselineOnly.fit"]
+    assert float(lines[1].split()[-1]) == pytest.approx(seconds, abs=1e-4)
+    harness.patch_surprise()
+    harness.unpatch_surprise()
+    report = harness.patch_report()
+    assert report.empty
+    assert str(report) == "no calls since Surprise was patched"
 
 
 def test_another_version_is_left_alone(monkeypatch):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import gc
+import io
 import logging
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from threading import RLock
 from time import perf_counter
@@ -164,6 +165,7 @@ def run(
     generator: object = None,
     draws: bool = False,
     check: Callable[[T], None] | None = None,
+    is_counted_inside: bool = False,
 ) -> T:
     """Return what `attempt` does or, where it cannot, what Surprise's own code does.
 
@@ -179,6 +181,9 @@ def run(
         Whether the call may draw random numbers.
     check : callable, optional
         Called with the value under ``compare=True``; runs the other side, raises at a difference.
+        What it prints was printed before.
+    is_counted_inside : bool
+        Whether `original` counts itself, as a method that is replaced does.
     """
     if _here.is_suspended:
         return original()
@@ -196,7 +201,7 @@ def run(
         of_surprise = 0.0
         if check is not None and state.options.compare:
             begin = perf_counter()
-            with suspended():
+            with suspended(), redirect_stdout(io.StringIO()):
                 check(value)
             of_surprise = perf_counter() - begin
         count(call, ACCELERATED, "", seconds, of_surprise)
@@ -212,7 +217,8 @@ def run(
     try:
         value = original()
     finally:
-        count(call, SURPRISE, reason, perf_counter() - begin)
+        if not is_counted_inside:
+            count(call, SURPRISE, reason, perf_counter() - begin)
     if state.options.strict:  # the error was not the user's
         raise AccelerationError(message)
     return value

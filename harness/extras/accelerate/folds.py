@@ -78,7 +78,11 @@ def _columns(algo: Any, testset: Any) -> Columns | list[Any]:
         return lambda: rows.column(0), rows.truth, clipped(outcome, mean, scale)
 
     name = f"{type(algo).__name__}.test"
-    return run(name, attempt, lambda: cast("list[Any]", algo.test(testset)), draws=True)
+
+    def by_itself() -> list[Any]:
+        return cast("list[Any]", algo.test(testset))
+
+    return run(name, attempt, by_itself, draws=True, is_counted_inside=True)
 
 
 def _scores(columns: Columns | list[Any], names: list[str]) -> dict[str, Any]:

@@ -144,7 +144,9 @@ def compute_baselines(original: Method) -> Method:
             fits.say_baselines(self)
             return bu, bi
 
-        return run(f"{type(self).__name__}.compute_baselines", attempt, lambda: original(self))
+        name = f"{type(self).__name__}.compute_baselines"
+        check = _same_for_twin(self, original, name)
+        return run(name, attempt, lambda: original(self), check=check)
 
     return compute_baselines
 
@@ -161,9 +163,21 @@ def compute_similarities(original: Method) -> Method:
         def attempt() -> Any:
             return fits.compute_similarities(self, columns.columns_of(self.trainset))
 
-        return run(name, attempt, lambda: original(self))
+        check = _same_for_twin(self, original, name)
+        return run(name, attempt, lambda: original(self), check=check)
 
     return compute_similarities
+
+
+def _same_for_twin(model: Any, original: Method, name: str) -> Callable[[Any], None]:
+    """Return what compares a value with that of Surprise's method for a copy of a model."""
+    twin = comparison.twin_of(model) if state.options.compare else None
+
+    def check(value: Any) -> None:
+        vars(twin)["trainset"] = model.trainset
+        comparison.require_same(value, original(twin), name)
+
+    return check
 
 
 def get_neighbors(original: Method) -> Method:
@@ -340,8 +354,13 @@ def load(original: Method) -> Method:
             surprise.Dataset.__init__(self, reader)
             self.has_been_split, self.df, self.raw_ratings = False, df, rows
 
+        def check(_: None) -> None:
+            twin = object.__new__(type(self))
+            original(twin, None, reader, df)
+            comparison.require_same(self.raw_ratings, twin.raw_ratings, "load_from_df")
+
         if ratings_file is None and df is not None:
-            run("load_from_df", attempt, lambda: original(self, None, reader, df))
+            run("load_from_df", attempt, lambda: original(self, None, reader, df), check=check)
         else:
             original(self, ratings_file, reader, df)
         traps.warn_of_raw_ratings(self.raw_ratings, reader)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from textwrap import fill
+
 import pandas as pd
 
 from harness.extras.accelerate.calls import state
@@ -9,15 +11,39 @@ from harness.extras.accelerate.calls import state
 COLUMNS = ("call", "way", "reason", "calls", "seconds", "seconds of surprise", "seconds saved")
 
 
+class Report(pd.DataFrame):
+    """A table of calls that is printed in 80 columns, with each reason on a line of its own."""
+
+    def __repr__(self) -> str:
+        if not {*COLUMNS} <= {*self.columns}:
+            return super().__repr__()
+        if self.empty:
+            return "no calls since Surprise was patched"
+        width = max(len(call) for call in ("call", *self["call"]))
+        is_compared = bool(self["seconds of surprise"].notna().any())
+        title = f"{'call':{width}} {'way':11} {'calls':>6} {'seconds':>9}"
+        lines = [title + f"{'surprise, s':>13}" * is_compared]
+        for row in self.to_dict("records"):
+            line = f"{row['call']:{width}} {row['way']:11} {row['calls']:6,} {row['seconds']:9.4f}"
+            there = row["seconds of surprise"]
+            lines.append(line if pd.isna(there) else f"{line}{there:13.4f}")
+            if row["reason"]:
+                lines.append(fill(row["reason"], 78, initial_indent="  ", subsequent_indent="  "))
+        return "\n".join(lines)
+
+
 def patch_report() -> pd.DataFrame:
     """Return how each kind of call went since Surprise was patched.
+
+    Calls in processes that joblib started (``n_jobs``) are not counted here.
 
     Returns
     -------
     DataFrame
         A row for each call, way (``accelerated`` or ``surprise``) and reason, with the number of
         calls, their seconds and, under ``compare=True``, the seconds of Surprise's own code for the
-        same calls, and what was saved; NaN where only one side ran.
+        same calls, and what was saved; NaN where only one side ran. Seconds of the first call
+        include what is compiled or loaded for it. A call within another one counts in both.
 
     Examples
     --------
@@ -33,4 +59,4 @@ def patch_report() -> pd.DataFrame:
         there = counted.seconds_of_surprise or float("nan")
         saved = there - counted.seconds
         rows.append((call, way, reason, counted.calls, counted.seconds, there, saved))
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return Report(rows, columns=list(COLUMNS))

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from harness.algorithms import surprise
 from harness.extras.accelerate import scored, traps
@@ -119,13 +120,21 @@ def rows_of_frame(frame: Any) -> list[Any]:
     if frame.shape[1] != 3:
         raise NotAccelerated("a frame without three columns")
     columns = [frame.iloc[:, place] for place in range(3)]
-    if not all(
-        isinstance(column.dtype, np.dtype) and column.dtype.kind in "iufbO" for column in columns
-    ):
-        raise NotAccelerated("a frame with columns of unusual types")
-    users, items, ratings = (column.tolist() for column in columns)
+    users, items, ratings = map(_objects, columns)
     with no_collection():
         return list(zip(users, items, map(float, ratings), repeat(None)))
+
+
+def _objects(column: pd.Series[Any]) -> list[Any]:
+    """Return the values of a column as ``itertuples`` has them."""
+    dtype = column.dtype
+    if isinstance(dtype, pd.StringDtype):
+        return column.to_numpy(object).tolist()
+    if isinstance(dtype, pd.CategoricalDtype) or (
+        isinstance(dtype, np.dtype) and dtype.kind in "iufbO"
+    ):
+        return column.tolist()
+    raise NotAccelerated(f"a frame with a column of the type {dtype}")
 
 
 def read_ratings(data: surprise.Dataset, file_name: Any) -> list[Any]:
