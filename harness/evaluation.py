@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from harness import metrics
 from harness.errors import MetricError
@@ -14,6 +16,9 @@ from harness.metrics.arrays import Floats
 from harness.metrics.scoring import score_apart
 from harness.metrics.ties import resolve_ties
 from harness.notes import Note
+
+if TYPE_CHECKING:
+    from harness.splits import Split
 
 NO_DIFFERENCE = 1e-9
 """Scores of a user that differ by less are equal except for rounding: of scores below 1, by less
@@ -43,6 +48,31 @@ def evaluate_apart(
     return (
         {str(metric): of_metric for metric, of_metric in scores.items()},
         {str(metric): reason for metric, reason in reasons.items()},
+    )
+
+
+def exposure_for(
+    metrics: Iterable[Metric], split: Split, users: NDArray[np.int32]
+) -> Exposure | None:
+    """Return the training ratings, and the test ratings of users, if one of the metrics needs them.
+
+    `users` are the codes of those who have a list, in the order of the lists.
+    """
+    needing = [metric for metric in metrics if metric.needs_exposure]
+    if not needing:
+        return None
+    ratings = split.ratings
+    position = np.full(ratings.n_users, -1)
+    position[users] = np.arange(len(users))
+    judged = split.test[position[ratings.users[split.test]] >= 0]
+    return Exposure(
+        ratings.users[split.train],
+        ratings.items[split.train],
+        np.where(split.known_users[users], users, -1),
+        n_items=ratings.n_items,
+        judged=(position[ratings.users[judged]], ratings.items[judged], ratings.ratings[judged]),
+        ratings=ratings.ratings[split.train],
+        genres=ratings.genres if any(metric.needs_genres for metric in needing) else None,
     )
 
 
@@ -139,7 +169,7 @@ def tied_shares(scored: Sequence[Metric], rankings: Rankings) -> dict[str, float
     >>> tied_shares(metrics.parse_many("ndcg@2, recall@2"), lists)
     {'ndcg@2': 1.0, 'recall@2': 0.0}
     """
-    listed = [metric for metric in scored if not metric.needs_pairs and not metric.needs_items]
+    listed = [m for m in scored if not m.needs_pairs and not m.needs_exposure]
     shares = dict.fromkeys(map(str, listed), 0.0)
     if np.array_equal(rankings.tie_low, rankings.tie_high):
         return shares

@@ -151,9 +151,9 @@ def _parse(metrics: str | Iterable[str | Metric]) -> tuple[Metric, ...]:
     labels = [metrics] if isinstance(metrics, str) else [str(metric) for metric in metrics]
     parsed = parse_many(labels)
     for metric in parsed:
-        if metric.needs_items:
+        if metric.needs_exposure:
             raise MetricError(
-                f"{metric}: needs the items at the top of each list and what training showed; "
+                f"{metric}: needs items and what training showed of them; "
                 "leave it out, or use harness.run"
             )
         if "ties" in metric.params and metric.params["ties"].word == "random":

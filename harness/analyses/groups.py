@@ -124,7 +124,7 @@ class TableGroups:
         self.metrics, self.design = plan.metrics, (plan.experiment.draws, plan.made())
         averaged = [section for section in plan.metrics if is_mean_of_users(section)]
         ranked = [
-            section for section in averaged if not (section.needs_pairs or section.needs_items)
+            section for section in averaged if not (section.needs_pairs or section.needs_exposure)
         ]
         self.divisions = [
             _Division(

@@ -257,9 +257,9 @@ def _of_estimates(scored: _Scored, metrics: tuple[Metric, ...]) -> tuple[Metric,
     from harness.results.outputs import NO_TRAINING
 
     scored.notes.extend(
-        f"{metric} is left out: {NO_TRAINING}" for metric in metrics if metric.needs_items
+        f"{metric} is left out: {NO_TRAINING}" for metric in metrics if metric.needs_exposure
     )
-    return tuple(metric for metric in metrics if not metric.needs_items)
+    return tuple(metric for metric in metrics if not metric.needs_exposure)
 
 
 def _score(
@@ -300,6 +300,8 @@ def _score(
             "of the same data set, and of one type?"
         )
     for metric, s in scores.items():
+        if s.worth is not None:
+            scored.notes.append(f"{name}: {metric}: {s.worth}")
         if s.n_undefined and not metric.definition.pooled:  # else it is over all users
             users = counted(s.n_undefined, "user")
             scored.notes.append(

@@ -123,7 +123,7 @@ def compute(cell: Cell, plan: Plan, report: Report, workers: int = 1) -> CellRec
             section,
             pairs,
             depth=depth,
-            named=plan.names_items and not cell.inner,
+            named=deciding[0].is_weighted if deciding else plan.names_items,
             progress=partial(report, "scoring"),
             ids=(split.ratings.user_ids, split.ratings.item_ids),
         )
@@ -161,7 +161,8 @@ def compute(cell: Cell, plan: Plan, report: Report, workers: int = 1) -> CellRec
     record = CellRecord(facts, selected.users, lists, pairs, inputs)
     if not cell.inner:
         return record
-    scores = evaluation.evaluate(deciding, lists, pairs)
+    exposure = evaluation.exposure_for(deciding, split, selected.users)
+    scores = evaluation.evaluate(deciding, lists, pairs, exposure)
     return record.judged({label: or_none(each.mean) for label, each in scores.items()})
 
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from harness import evaluation, plugins
 from harness.algorithms import registry
@@ -22,12 +21,12 @@ from harness.execution.pool import Pool
 from harness.experiment.cell import compile_scoring
 from harness.experiment.plan import Cell, Plan
 from harness.lazy import pd
-from harness.metrics import Exposure, Scores
+from harness.metrics import Scores
 from harness.metrics.arrays import locked
 from harness.notes import Note
 from harness.results.cells import CellName, CellResult, FailedCell, Score
 from harness.results.display import ROW
-from harness.results.scores import RowScores, or_none
+from harness.results.scores import RowScores
 from harness.results.statistics import RowResult
 from harness.results.store import CellRecord
 from harness.splits import Split
@@ -220,9 +219,7 @@ def scored(
     wanted = plan.metrics
     compile_scoring(wanted, plan.depth)
     begun = time.perf_counter()
-    exposure = None
-    if any(each.needs_items for each in wanted):
-        exposure = _exposure(split, record, split.ratings.genres if plan.of_genres else None)
+    exposure = evaluation.exposure_for(wanted, split, record.users)
     defined = [metric for metric in wanted if not (prefers and metric.needs_ratings)]
     blank = Scores(np.full(len(record.users), np.nan), np.nan, 0)
     evidence = record.rankings, record.pairs, exposure
@@ -234,10 +231,7 @@ def scored(
         **record.facts.model_dump(exclude_unset=True),
         metric_seconds=seconds,
         n_users=len(record.users),
-        scores={
-            label: Score(mean=or_none(each.mean), n_undefined=int(each.n_undefined))
-            for label, each in scores.items()
-        },
+        scores={label: Score.of(each) for label, each in scores.items()},
         tied=evaluation.tied_shares(
             [metric for metric in wanted if str(metric) not in errors], record.rankings
         ),
@@ -245,21 +239,3 @@ def scored(
     if errors:
         result.metric_errors = errors
     return scores, result
-
-
-def _exposure(split: Split, record: CellRecord, genres: NDArray[np.bool_] | None) -> Exposure:
-    """Return what training showed of the items that stand in a cell's lists."""
-    ratings = split.ratings
-    users = record.users
-    position = np.full(ratings.n_users, -1)
-    position[users] = np.arange(len(users))
-    judged = split.test[position[ratings.users[split.test]] >= 0]
-    return Exposure(
-        ratings.users[split.train],
-        ratings.items[split.train],
-        np.where(split.known_users[users], users, -1),
-        n_items=ratings.n_items,
-        judged=(position[ratings.users[judged]], ratings.items[judged], ratings.ratings[judged]),
-        ratings=ratings.ratings[split.train],
-        genres=genres,
-    )

@@ -274,7 +274,8 @@ class _File:
             lists = self._catalogue(plan, section, selected)
         else:
             ids = ratings.user_ids, ratings.item_ids
-            lists = scorer.rank(section, estimated, depth=plan.depth, ids=ids)
+            named = plan.names_items
+            lists = scorer.rank(section, estimated, depth=plan.depth, named=named, ids=ids)
             n_ranked = len(selected.items) + len(selected.extra_items)
             n_outside = len(self.rows.users) - n_ranked
             self._note(n_outside, "no-candidates", candidates=section.describe())

@@ -18,7 +18,7 @@ from harness.experiment.cell import FALLBACKS
 from harness.experiment.evaluate import Evaluation
 from harness.experiment.plan import Plan
 from harness.notes import Note, by_weight
-from harness.results.cells import CellResult, measured
+from harness.results.cells import CellResult, WorthOfWeights, measured
 from harness.results.scores import notes_on_failed_metrics, notes_on_undefined
 from harness.results.statistics import MetricComparison, RowResult
 
@@ -56,6 +56,7 @@ def notes(plan: Plan, results: Evaluation, compared: Sequence[MetricComparison])
             *_notes_on_unknown_users(plan, cells),
             *notes_on_failed_metrics(cells),
             *_notes_on_counts(results.rows, cells),
+            *_notes_on_weights(plan, cells),
             *_notes_on_trials(cells),
             *results.notes,
             *of_grids,
@@ -145,6 +146,37 @@ def _notes_on_counts(rows: Sequence[RowResult], cells: list[CellResult]) -> Iter
             values = {"algorithms": algorithms, "n": n_impossible, "n_all": n_test}
             yield Note("impossible", values)
     yield from notes_on_undefined((row.n_users, row.n_undefined) for row in rows)
+
+
+def _notes_on_weights(plan: Plan, cells: list[CellResult]) -> Iterator[Note]:
+    """Note what weights of exposure are worth, in each table that of the fold with least."""
+    ranked = [str(metric) for metric in plan.metrics if metric.is_weighted and metric.is_ranking]
+    for name, section in zip(plan.names["candidates"], plan.experiment.candidates, strict=True):
+        if ranked and (section.only_rated or isinstance(section, Sampled)):
+            yield Note("weights-of-few-candidates", {"candidates": name, "metrics": ranked})
+    worth: dict[tuple[str, str], WorthOfWeights] = {}
+    for cell in cells:
+        for label, score in cell.scores.items():
+            before = worth.get((cell.table, label))
+            if score.worth and (before is None or score.worth.effective < before.effective):
+                worth[cell.table, label] = score.worth
+    if not worth:
+        return
+    from harness.metrics.exposure_weights import Worth
+
+    alike: dict[tuple[str, Worth], list[str]] = defaultdict(list)
+    for (table, label), of in worth.items():
+        # Sums in another order differ in their last digits.
+        rounded = round(of.effective), float(f"{of.greatest:.3g}")
+        alike[table, Worth(of.n, *rounded, of.clipped)].append(label)
+    tables = {cell.table for cell in cells}
+    places = {cell.table: cell.place(tables) for cell in cells}
+    for (table, least), labels in alike.items():
+        code = "weights-few" if least.is_small else "weights-worth"
+        yield Note(code, {"metrics": labels, **vars(least)}, places[table], table)
+        if least.clipped:
+            values = {"metrics": labels, "share": least.clipped}
+            yield Note("propensities-raised", values, places[table], table)
 
 
 def _notes_on_trials(cells: list[CellResult]) -> Iterator[Note]:

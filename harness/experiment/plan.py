@@ -101,8 +101,8 @@ class Plan(PlanData):
     @property
     def names_items(self) -> bool:
         """Whether the judged items of each list have to be known by name."""
-        groups = self.experiment.groups
-        return self.experiment.outputs.wanted or any(each.side == "items" for each in groups)
+        by_item = any(each.side == "items" for each in self.experiment.groups)
+        return by_item or self.experiment.outputs.wanted or any(m.is_weighted for m in self.metrics)
 
     @property
     def of_genres(self) -> list[str]:

@@ -21,9 +21,9 @@ def training_values(
 ) -> dict[str, float | None]:
     """Return by label what each metric is on the training ratings, which each user's list ranks.
 
-    Metrics of which items are shown have no value there.
+    Metrics of which items are shown, and those with weights of exposure, have no value there.
     """
-    scored = [metric for metric in metrics if not metric.needs_items]
+    scored = [metric for metric in metrics if not metric.needs_exposure]
     section, trained = Rated(), replace(split, test=split.train)
     of_training = replace(scorer, selected=section.select(trained, 0))
     pairs, _ = of_training.pairs()

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, fields
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from harness.arguments import as_array, checked
 from harness.errors import MetricError, counted
+
+if TYPE_CHECKING:
+    from harness.metrics.exposure_weights import Worth
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -52,6 +55,10 @@ class Rankings:
         The user of each list, for tables.
     top_estimates : ndarray of float64, shape (n_users, depth), optional
         Estimates of the items at the top, NaN where the list is shorter.
+    weights : ndarray of float64, shape (n_entries,), optional
+        How many items each entry counts as, for metrics with ``weights``; by default 1.
+    pool_weights : ndarray of float64, shape (n_pool,), optional
+        Likewise of the pool.
 
     Raises
     ------
@@ -79,6 +86,8 @@ class Rankings:
     items: Ranks | None
     users: NDArray[np.generic] | None
     top_estimates: Floats | None
+    weights: Floats | None
+    pool_weights: Floats | None
 
     @checked(MetricError)
     def __init__(
@@ -95,15 +104,18 @@ class Rankings:
         users: NDArray[np.generic] | None = None,
         items: ArrayLike | None = None,
         top_estimates: ArrayLike | None = None,
+        weights: ArrayLike | None = None,
+        pool_weights: ArrayLike | None = None,
     ) -> None:
         pool_offsets = offsets if pool_offsets is None else pool_offsets
         _store(self, np.int64, offsets=offsets, n_ranked=n_ranked, pool_offsets=pool_offsets)
         _store(self, np.int32, rank=rank, tie_low=tie_low, tie_high=tie_high)
         _store(self, np.int32, top_items=top_items, items=items)
         _store(self, np.float64, relevance=relevance, top_estimates=top_estimates)
+        _store(self, np.float64, weights=weights, pool_weights=pool_weights)
         object.__setattr__(self, "users", users)
         n_entries = len(self.relevance)
-        for name in ("rank", "tie_low", "tie_high", "items"):
+        for name in ("rank", "tie_low", "tie_high", "items", "weights"):
             array = getattr(self, name)
             if array is not None and len(array) != n_entries:
                 raise MetricError(
@@ -172,6 +184,10 @@ class Pairs:
     offsets : ndarray of int64, shape (n_users + 1,)
         User ``u`` owns pairs ``offsets[u]:offsets[u + 1]``.
     estimates, ratings : ndarray of float64, shape (n_pairs,)
+    items : ndarray of int32, shape (n_pairs,), optional
+        Item code of each pair; for metrics with ``weights``.
+    weights : ndarray of float64, shape (n_pairs,), optional
+        How many pairs each counts as; by default 1.
 
     Raises
     ------
@@ -187,12 +203,26 @@ class Pairs:
     offsets: Ints
     estimates: Floats
     ratings: Floats
+    items: Ranks | None
+    weights: Floats | None
 
     @checked(MetricError)
-    def __init__(self, offsets: ArrayLike, estimates: ArrayLike, ratings: ArrayLike) -> None:
+    def __init__(
+        self,
+        offsets: ArrayLike,
+        estimates: ArrayLike,
+        ratings: ArrayLike,
+        items: ArrayLike | None = None,
+        weights: ArrayLike | None = None,
+    ) -> None:
         _store(self, np.int64, offsets=offsets)
-        _store(self, np.float64, estimates=estimates, ratings=ratings)
+        _store(self, np.float64, estimates=estimates, ratings=ratings, weights=weights)
+        _store(self, np.int32, items=items)
         n = len(self.estimates)
+        for name in ("items", "weights"):
+            array = getattr(self, name)
+            if array is not None and len(array) != n:
+                raise MetricError(f"pairs: {counted(n, 'estimate')}, {len(array)} {name}; give one")
         ends = self.offsets[[0, -1]].tolist() if len(self.offsets) else []
         falls = bool((np.diff(self.offsets) < 0).any())
         if len(self.ratings) != n or ends != [0, n] or falls:
@@ -223,11 +253,14 @@ class Scores:
         users at once; nan when nothing is defined.
     n_undefined : int
         Users left out of the mean.
+    worth : Worth, optional
+        What the weights of a weighted metric are worth.
     """
 
     per_user: Floats
     mean: float
     n_undefined: int
+    worth: Worth | None = None
 
 
 @dataclass(frozen=True, eq=False, init=False)

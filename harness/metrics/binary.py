@@ -28,7 +28,7 @@ from harness.kernels import kernel
 from harness.metrics.arrays import Floats, Ints, Rankings
 from harness.metrics.dcg import Entries, accumulate, walk
 from harness.metrics.definition import metric
-from harness.metrics.gains import BINARY, Gains, gain_of
+from harness.metrics.gains import BINARY, Gains, gain_of, weighted
 from harness.metrics.parameters import (
     EMPTY,
     LISTS,
@@ -36,6 +36,7 @@ from harness.metrics.parameters import (
     THRESHOLD,
     TIES,
     UNDEFINED,
+    WEIGHTED,
     Parameter,
     Params,
     least_relevant,
@@ -89,7 +90,7 @@ def needs_a_rank(params: Params, k: int | None) -> str:
 @metric(
     "hits@k / k",
     MANNING,
-    parameters=(THRESHOLD, PRECISION_DENOMINATOR, *LISTS),
+    parameters=(THRESHOLD, PRECISION_DENOMINATOR, *LISTS, *WEIGHTED),
     synonyms=("p",),
     fault=needs_a_rank,
 )
@@ -99,7 +100,10 @@ def precision(lists: Rankings, ks: Ints, params: Params) -> Floats:
 
 
 @metric(
-    "hits@k / |R|", MANNING, parameters=(THRESHOLD, RECALL_DENOMINATOR, *LISTS), synonyms=("r",)
+    "hits@k / |R|",
+    MANNING,
+    parameters=(THRESHOLD, RECALL_DENOMINATOR, *LISTS, *WEIGHTED),
+    synonyms=("r",),
 )
 def recall(lists: Rankings, ks: Ints, params: Params) -> Floats:
     """Share of the relevant items that is among the first k."""
@@ -109,7 +113,7 @@ def recall(lists: Rankings, ks: Ints, params: Params) -> Floats:
 @metric(
     "(1 + beta**2) * precision * recall / (beta**2 * precision + recall)",
     "van Rijsbergen 1979, Information Retrieval, chapter 7; " + MANNING,
-    parameters=(BETA, THRESHOLD, PRECISION_DENOMINATOR, *LISTS),
+    parameters=(BETA, THRESHOLD, PRECISION_DENOMINATOR, *LISTS, *WEIGHTED),
     synonyms=("f1", "f"),
     fault=needs_a_rank,
 )
@@ -148,7 +152,7 @@ def r_precision(lists: Rankings, ks: Ints, params: Params) -> Floats:
 @metric(
     "(1 - p) * sum over relevant ranks i <= k of p**(i - 1)",
     "Moffat and Zobel 2008, doi:10.1145/1416950.1416952",
-    parameters=(PERSISTENCE, THRESHOLD, *LISTS),
+    parameters=(PERSISTENCE, THRESHOLD, *LISTS, *WEIGHTED),
 )
 def rbp(lists: Rankings, ks: Ints, params: Params) -> Floats:
     """Rank-biased precision: relevant items weighted by the probability that a reader who
@@ -187,7 +191,7 @@ def auc(lists: Rankings, ks: Ints, params: Params) -> Floats:
     "sum over relevant ranks i <= k of precision@i, divided by |R|",
     "Buckley and Voorhees 2000, doi:10.1145/345508.345543; average ties from McSherry and "
     "Najork 2008, doi:10.1007/978-3-540-78646-7_38",
-    parameters=(THRESHOLD, AP_DENOMINATOR, AP_TIES, *LISTS[1:]),
+    parameters=(THRESHOLD, AP_DENOMINATOR, AP_TIES, *LISTS[1:], *WEIGHTED),
     synonyms=("map", "average_precision"),
     fault=needs_a_rank,
 )
@@ -203,6 +207,10 @@ def ap(lists: Rankings, ks: Ints, params: Params) -> Floats:
     >>> {by: round(ap(lists, 5, denominator=by).mean, 4) for by in ("relevant", "list", "k")}
     {'relevant': 0.3333, 'list': 0.6667, 'k': 0.4}
     """
+    if lists.weights is not None:
+        from harness.metrics.weights import weighted_precisions
+
+        return weighted_precisions(lists, hits(lists, params)[0], ks) / divisor(lists, ks, params)
     by_hits, together = params["denominator"] == "hits", params["ties"] == "together"
     chances = np.empty(len(lists.relevance) + lists.n_users)
     ways = (by_hits, TOGETHER if together else cut_rule(params), chances)
@@ -213,14 +221,21 @@ def ap(lists: Rankings, ks: Ints, params: Params) -> Floats:
 
 
 def hits(lists: Rankings, params: Params) -> Gains:
-    """Return the gain of 1 of what is relevant, else 0."""
-    return lists.relevance, BINARY, least_relevant(params)
+    """Return the gain of 1, or the weight, of what is relevant, else 0."""
+    return weighted((lists.relevance, BINARY, least_relevant(params)), lists.weights)
 
 
 def count_relevant(lists: Rankings, params: Params) -> Floats:
-    """Return how many of each user's judged items are relevant, ranked or not; nan for none."""
+    """Return how many of each user's judged items are relevant, ranked or not; nan for none.
+
+    With weights, their sum.
+    """
     relevant = np.flatnonzero(lists.pool >= least_relevant(params))
-    counts = np.diff(np.searchsorted(relevant, lists.pool_offsets)).astype(np.float64)
+    edges = np.searchsorted(relevant, lists.pool_offsets)
+    counts = np.diff(edges).astype(np.float64)
+    if lists.pool_weights is not None:
+        owners = np.repeat(np.arange(lists.n_users), np.diff(edges))
+        counts = np.bincount(owners, lists.pool_weights[relevant], lists.n_users).astype(float)
     counts[counts == 0] = np.nan
     return counts[:, np.newaxis]
 

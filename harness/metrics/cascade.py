@@ -25,6 +25,7 @@ from harness.metrics.parameters import (
     LISTS,
     POSITIVE,
     THRESHOLD,
+    WEIGHTED,
     Parameter,
     Params,
     Value,
@@ -48,7 +49,7 @@ MAX = Parameter(
 @metric(
     "1 / min{i <= k: rel_i > 0}, 0 where there is none",
     "Voorhees 1999, TREC-8 question answering track report, NIST SP 500-246",
-    parameters=(THRESHOLD, *LISTS),
+    parameters=(THRESHOLD, *LISTS, *WEIGHTED),
     synonyms=("mrr", "reciprocal_rank"),
 )
 def rr(lists: Rankings, ks: Ints, params: Params) -> Floats:
@@ -59,7 +60,7 @@ def rr(lists: Rankings, ks: Ints, params: Params) -> Floats:
 @metric(
     "1 if hits@k > 0 else 0",
     "Deshpande and Karypis 2004, doi:10.1145/963770.963776",
-    parameters=(THRESHOLD, *LISTS),
+    parameters=(THRESHOLD, *LISTS, *WEIGHTED),
     synonyms=("hit_rate", "hitrate", "hr", "success"),
 )
 def hit(lists: Rankings, ks: Ints, params: Params) -> Floats:
@@ -70,7 +71,7 @@ def hit(lists: Rankings, ks: Ints, params: Params) -> Floats:
 @metric(
     "1 / log2(min{i <= k: rel_i > 0} + 1), 0 where there is none",
     "He et al. 2017, doi:10.1145/3038912.3052569",
-    parameters=(THRESHOLD, *LISTS),
+    parameters=(THRESHOLD, *LISTS, *WEIGHTED),
 )
 def hitrate_ndcg(lists: Rankings, ks: Ints, params: Params) -> Floats:
     """Hit-rate NDCG: a blend of hit and rank for one held-out item, 1/log2(rank + 1) if it is
@@ -122,8 +123,14 @@ def _with_gain(params: Params) -> Params:
 
 
 def _first_relevant(lists: Rankings, ks: Ints, params: Params, form: Form) -> Floats:
-    """Score the rank of the first relevant item; nan where nothing is relevant."""
-    scores = walk(_cascade, lists, hits(lists, params), form, ks, 1.0)
+    """Score the rank of the first relevant item; nan where nothing is relevant.
+
+    A weight below 1 is the chance that the item is relevant.
+    """
+    stops = hits(lists, params)
+    if lists.weights is not None:
+        stops = (np.minimum(stops[0], 1.0), *stops[1:])
+    scores = walk(_cascade, lists, stops, form, ks, 1.0)
     return where_relevant(scores, lists, params)
 
 

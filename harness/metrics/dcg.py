@@ -21,6 +21,7 @@ from harness.metrics.parameters import (
     LISTS,
     SHORT,
     TIES,
+    WEIGHTED,
     Parameter,
     Params,
     number,
@@ -101,7 +102,7 @@ def _excluded_in_ratio(params: Params, k: int | None) -> str:
     f"{JARVELIN}; gain 2**rel - 1 and discount log2(i + 1) from Burges et al. 2005, "
     "doi:10.1145/1102351.1102363; "
     "average ties from McSherry and Najork 2008, doi:10.1007/978-3-540-78646-7_38",
-    parameters=(*DISCOUNTED, IDEAL, *LISTS),
+    parameters=(*DISCOUNTED, IDEAL, *LISTS, *WEIGHTED),
     fault=_excluded_in_ratio,
     fault_of_relevance=without_gain,
 )
@@ -126,7 +127,7 @@ def ndcg(lists: Rankings, ks: Ints, params: Params) -> Floats:
 @metric(
     "sum over i <= k of (2**rel_i - 1) / log2(i + 1)",
     f"{JARVELIN}; Burges et al. 2005, doi:10.1145/1102351.1102363",
-    parameters=(*DISCOUNTED, TIES, EMPTY, SHORT),
+    parameters=(*DISCOUNTED, TIES, EMPTY, SHORT, *WEIGHTED),
     range=(0.0, math.inf),
     fault=_excluded,
     fault_of_relevance=without_gain,
@@ -143,7 +144,7 @@ def dcg(lists: Rankings, ks: Ints, params: Params) -> Floats:
 @metric(
     "sum over i <= k of (2**rel_(i) - 1) / log2(i + 1), rel_(1) >= rel_(2) >= ...",
     JARVELIN,
-    parameters=(*DISCOUNTED, IDEAL, TIES),
+    parameters=(*DISCOUNTED, IDEAL, TIES, *WEIGHTED),
     range=(0.0, math.inf),
     fault=_excluded,
     fault_of_relevance=without_gain,
@@ -158,10 +159,15 @@ def idcg(lists: Rankings, ks: Ints, params: Params) -> Floats:
 
 
 def _of_lists(lists: Rankings, ks: Ints, params: Params) -> Floats:
-    return accumulate(lists, gains(params, lists.relevance), _discounts(params), ks)
+    gained = gains(params, lists.relevance, lists.weights)
+    return accumulate(lists, gained, _discounts(params), ks)
 
 
 def _of_best_order(lists: Rankings, ks: Ints, params: Params) -> Floats:
+    if lists.pool_weights is not None:
+        from harness.metrics.weights import filled
+
+        return filled(lists, gains(params, lists.pool), rank_weights(_discounts(params), ks), ks)
     return _in_order(lists.pool_offsets, gains(params, lists.pool), ks, params)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, update_wrapper
 from typing import Any, Literal, TypeVar
 
@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from harness.arguments import as_array
 from harness.errors import MetricError, suggestion
 from harness.metrics.arrays import Exposure, Floats, Pairs, Rankings, Scores
-from harness.metrics.parameters import Parameter, Params, Value
+from harness.metrics.parameters import Parameter, Params, Value, fault_of_weights, is_weighted
 
 T = TypeVar("T")
 Chosen = tuple[tuple[str, Value], ...]
@@ -212,7 +212,9 @@ class Definition:
 
     def check_together(self, chosen: Chosen, k: int | None, label: str) -> None:
         """Raise a MetricError if values exclude each other."""
-        if self.fault and (fault := self.fault(self.values(chosen), k)):
+        params = self.values(chosen)
+        fault = self.fault(params, k) if self.fault else ""
+        if fault := fault or fault_of_weights(params):
             raise MetricError(fault.format(label=label))
 
     def check_relevance(self, chosen: Chosen, relevance: ArrayLike) -> None:
@@ -234,13 +236,18 @@ class Definition:
     ) -> Iterator[Scores]:
         """Yield the scores at each rank, all ranks in one pass."""
         params, label = self.values(chosen), label_of(self.name, dict(chosen), ranks[0])
+        worth = None
         if self.needs == "pairs":
             columns = _there(pairs, "pairs of estimate and rating", label)
+            if is_weighted(params):
+                from harness.metrics.weights import weighted_pairs
+
+                columns, worth = weighted_pairs(columns, params, _training(exposure, label), label)
             for k in ranks:
                 per_user, pooled = self.compute(
                     columns, params, *([] if self.cut == "none" else [k])
                 )
-                yield Scores(per_user, pooled, int(np.isnan(per_user).sum()))
+                yield Scores(per_user, pooled, int(np.isnan(per_user).sum()), worth)
             return
         lists = _there(rankings, "rankings", label)
         self.check_relevance(chosen, lists.pool)
@@ -248,11 +255,15 @@ class Definition:
             from harness.metrics.ties import resolve
 
             lists = resolve(lists, params)
+        if is_weighted(params):
+            from harness.metrics.weights import weighted_lists
+
+            lists, worth = weighted_lists(lists, params, _training(exposure, label), label)
         cuts = np.array([k or lists.longest for k in ranks], dtype=np.int64)
         cuts, columns_of_ranks = np.unique(cuts, return_inverse=True)
         if self.needs_items:
             if self.needs_training:
-                exposure = _there(exposure, "training ratings (exposure, --training)", label)
+                exposure = _training(exposure, label)
             if self.needs == "genres":
                 _there(exposure and exposure.genres, "genres of items", label)
             try:
@@ -263,7 +274,8 @@ class Definition:
             values = self.compute(lists, cuts, params)
         for k, column in zip(ranks, columns_of_ranks, strict=True):
             if self.per_user:
-                yield self._average(params, k, values[:, column].copy(), lists)
+                scores = self._average(params, k, values[:, column].copy(), lists)
+                yield scores if worth is None else replace(scores, worth=worth)
             else:
                 yield Scores(np.full(lists.n_users, np.nan), float(values[column]), 0)
 
@@ -327,3 +339,7 @@ def _there(evidence: T | None, content: str, label: str) -> T:
         reason = f"it needs {content}, but there are none; give them or leave the metric out"
         raise MetricError(f"{label}: {reason}", reason)
     return evidence
+
+
+def _training(exposure: Exposure | None, label: str) -> Exposure:
+    return _there(exposure, "training ratings (exposure, --training)", label)

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from harness.arguments import as_array, checked
 from harness.errors import MetricError, counted
-from harness.metrics.arrays import Floats
+from harness.metrics.arrays import Floats, Ints
 
 ErrorKind = Literal["rmse", "mae", "mse"]
 Gain = Literal["exp2", "linear"]
@@ -27,14 +27,12 @@ FEW_EFFECTIVE = 0.1
 """Below this share of the ratings, the effective sample size is small."""
 
 
-@dataclass(frozen=True, eq=False)
-class Weighted:
-    r"""A weighted value, and what its weights are worth.
+@dataclass(frozen=True)
+class Worth:
+    r"""What the weights of ratings are worth.
 
     Parameters
     ----------
-    value : float
-        The estimate.
     n : int
         Ratings.
     effective : float
@@ -43,6 +41,39 @@ class Weighted:
         The greatest weight as a multiple of the mean weight.
     clipped : float
         Share of the ratings whose propensity was raised to the least, in [0, 1].
+
+    Examples
+    --------
+    >>> print(Worth(1000, 50.0, 31.5, 0.02))
+    1,000 ratings, worth 50, 2.0% of the propensities raised; few ratings decide the value
+    """
+
+    n: int
+    effective: float
+    greatest: float
+    clipped: float
+
+    @property
+    def is_small(self) -> bool:
+        """Whether a few ratings decide the value: the effective sample is below a tenth of all."""
+        return self.effective < FEW_EFFECTIVE * self.n
+
+    def __str__(self) -> str:
+        clipped = f", {self.clipped:.1%} of the propensities raised" if self.clipped else ""
+        warning = "; few ratings decide the value" if self.is_small else ""
+        return f"{counted(self.n, 'rating')}, worth {self.effective:,.0f}{clipped}{warning}"
+
+
+@dataclass(frozen=True, eq=False)
+class Weighted(Worth):
+    """A weighted value, and what its weights are worth.
+
+    Parameters
+    ----------
+    n, effective, greatest, clipped
+        As of `Worth`.
+    value : float
+        The estimate.
     error : float
         Standard error of a rating error, by the delta method; NaN for a ranking metric, whose users
         are the sample.
@@ -53,24 +84,12 @@ class Weighted:
     """
 
     value: float
-    n: int
-    effective: float
-    greatest: float
-    clipped: float = 0.0
     error: float = math.nan
     per_user: Floats = field(default_factory=lambda: np.empty(0))
     n_left_out: int = 0
 
-    @property
-    def is_small(self) -> bool:
-        """Whether a few ratings decide the value: the effective sample is below a tenth of all."""
-        return self.effective < FEW_EFFECTIVE * self.n
-
     def __str__(self) -> str:
-        said = f"{self.value:.4f} ({counted(self.n, 'rating')}, worth {self.effective:,.0f}"
-        clipped = f", {self.clipped:.1%} of the propensities raised" if self.clipped else ""
-        warning = "; few ratings decide the value" if self.is_small else ""
-        return f"{said}{clipped}{warning})"
+        return f"{self.value:.4f} ({super().__str__()})"
 
 
 @checked(MetricError)
@@ -146,8 +165,8 @@ def effective_size(weights: ArrayLike) -> float:
     return float(w.sum() ** 2 / (w**2).sum()) if len(w) else math.nan
 
 
-def _weights(propensities: ArrayLike, n: int, least: float | None) -> tuple[Floats, float]:
-    """Return weights of mean 1 and the share of raised propensities, after a check."""
+def normalised(propensities: ArrayLike, n: int, least: float | None) -> tuple[Floats, Worth]:
+    """Return the weights of `n` ratings, of mean 1, and what they are worth, after a check."""
     p = as_array("propensities", propensities, error=MetricError)
     if p.shape != (n,):
         raise MetricError(f"propensities of shape {p.shape}; give one for each of {n:,} ratings")
@@ -165,7 +184,8 @@ def _weights(propensities: ArrayLike, n: int, least: float | None) -> tuple[Floa
             raise MetricError(f"propensities: least is {least}; use a chance as 0.01")
         clipped, p = float((p < least).mean()), np.maximum(p, least)
     w = p.min() / p
-    return np.asarray(w * (n / w.sum())), clipped
+    w = np.asarray(w * (n / w.sum()))
+    return w, Worth(n, effective_size(w), float(w.max()), clipped)
 
 
 @checked(MetricError)
@@ -211,14 +231,14 @@ def weighted_error(
             f"weighted error: estimates of shape {errors.shape} for ratings of shape "
             f"{truth.shape}; give one estimate for each rating"
         )
-    w, clipped = _weights(propensities, len(truth), least)
+    w, worth = normalised(propensities, len(truth), least)
     losses = np.abs(errors - truth) if kind == "mae" else (errors - truth) ** 2
     value = float((w * losses).sum() / w.sum())
     error = math.sqrt(((w * (losses - value)) ** 2).sum()) / float(w.sum())
     if kind == "rmse":
         value = math.sqrt(value)
         error = error / (2 * value) if value else 0.0
-    return Weighted(value, len(truth), effective_size(w), float(w.max()), clipped, error)
+    return Weighted(**vars(worth), value=value, error=error)
 
 
 @checked(MetricError)
@@ -283,31 +303,36 @@ def weighted_ndcg(
             f"weighted ndcg: {counted(len(codes), 'user')}, {counted(grades.size, 'rating')} and "
             f"{counted(places.size, 'rank')}; give one of each for every held-out rating"
         )
-    w, clipped = _weights(propensities, len(grades), least)
+    w, worth = normalised(propensities, len(grades), least)
     if not (grades >= 0).all() or not (grades < 1000).all():
         raise MetricError("weighted ndcg: a rating below 0 or from 1,000 on; move the scale")
     if not (places >= 1).all() or not 1 <= k < math.inf:
         raise MetricError("weighted ndcg: a rank or k below 1; ranks start from 1")
-    effective, greatest = effective_size(w), float(w.max())
     w = w if n_pairs is None else w * (n_pairs / len(w))
     gains = 2.0**grades - 1.0 if gain == "exp2" else grades
     found = np.where(places <= k, w * gains / np.log2(1.0 + places), 0.0)
     dcg = np.bincount(codes, found, len(owners))
     order = np.lexsort((-gains, codes))
-    ends = np.cumsum(w[order])
-    first = np.searchsorted(codes[order], np.arange(len(owners)))
-    before = np.concatenate(([0.0], ends))[first][codes[order]]
-    widths = _discounts(ends - before, k) - _discounts(ends - before - w[order], k)
-    ideal = np.bincount(codes[order], gains[order] * np.maximum(widths, 0.0), len(owners))
+    sums = np.concatenate(([0.0], np.cumsum(1.0 / np.log2(1.0 + np.arange(1, k + 1)))))
+    ideal = best_order(codes[order], gains[order], w[order], len(owners), sums)
     scores = np.divide(dcg, ideal, out=np.full(len(owners), np.nan), where=ideal > 0)
     left_out = int(np.isnan(scores).sum())
     if left_out == len(owners):
         raise MetricError("weighted ndcg: no user has a rating with a gain; give others")
     mean = float(np.nanmean(scores))
-    return Weighted(mean, len(w), effective, greatest, clipped, math.nan, scores, left_out)
+    return Weighted(**vars(worth), value=mean, per_user=scores, n_left_out=left_out)
 
 
-def _discounts(positions: Floats, k: int) -> Floats:
-    """Return the sum of discounts up to positions, between ranks in proportion; none beyond k."""
-    sums = np.concatenate(([0.0], np.cumsum(1.0 / np.log2(1.0 + np.arange(1, k + 1)))))
-    return np.interp(np.clip(positions, 0.0, k), np.arange(k + 1), sums)
+def best_order(owners: Ints, gains: Floats, w: Floats, n_users: int, sums: Floats) -> Floats:
+    """Return the discounted gain of each user's best order, in which an item fills w positions.
+
+    Rows are grouped by owner, a user's gains falling. `sums` are those of the discounts of the
+    first 0, 1, ..., k ranks; between ranks they rise in proportion, beyond k not at all.
+    """
+    ends = np.cumsum(w)
+    first = np.searchsorted(owners, np.arange(n_users))
+    before = np.concatenate(([0.0], ends))[first][owners]
+    ranks = np.arange(len(sums))
+    up_to_end, up_to_start = (np.interp(at - before, ranks, sums) for at in (ends, ends - w))
+    gained = gains * np.maximum(up_to_end - up_to_start, 0.0)
+    return np.bincount(owners, gained, n_users).astype(np.float64)

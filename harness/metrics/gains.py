@@ -108,8 +108,10 @@ def without_gain(params: Params, relevance: Floats) -> str:
     return unit_fault(MOST_RATING, grades) if gain == "linear" else ""
 
 
-def gains(params: Params, relevance: Floats) -> Gains:
+def gains(params: Params, relevance: Floats, weights: Floats | None = None) -> Gains:
     """Return what the gains of relevances are computed from; `without_gain` must name none."""
+    if weights is not None:
+        return weighted(gains(params, relevance), weights)
     gain = params["gain"]
     if gain.word == "binary":
         return relevance, BINARY, least_gain(params)
@@ -123,6 +125,17 @@ def gains(params: Params, relevance: Floats) -> Gains:
         by_grade = np.array(gain.numbers)
         return np.where(counted, by_grade[grades.astype(np.int64)], 0.0), LINEAR, -np.inf
     return grades, form, -np.inf
+
+
+def weighted(gains: Gains, weights: Floats | None) -> Gains:
+    """Return gains times weights, where there are some."""
+    if weights is None:
+        return gains
+    relevance, form, least = gains
+    plain = relevance if form == LINEAR else np.ones_like(relevance)
+    if form == EXP2:
+        plain = 2.0**relevance - 1.0
+    return weights * np.where(relevance >= least, plain, 0.0), LINEAR, -np.inf
 
 
 @kernel

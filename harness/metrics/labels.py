@@ -20,7 +20,7 @@ from harness import plugins
 from harness.arguments import checked
 from harness.errors import MetricError, PluginError
 from harness.metrics.definition import Chosen, Definition, in_order, label_of
-from harness.metrics.parameters import Params, Value
+from harness.metrics.parameters import Params, Value, is_weighted
 from harness.metrics.ties import neutral
 
 _LABEL = re.compile(
@@ -134,8 +134,11 @@ class Metric:
     @property
     def range(self) -> tuple[float, float]:
         """Least and greatest value that these parameters allow."""
-        keeps = self.params.get("negative") == "keep"
-        return (-math.inf, math.inf) if keeps else self.definition.range
+        if self.params.get("negative") == "keep":
+            return (-math.inf, math.inf)
+        low, high = self.definition.range
+        exceeds = self.is_weighted and self.is_ranking
+        return (low, math.inf) if exceeds else (low, high)
 
     @property
     def pooled(self) -> bool:
@@ -168,6 +171,16 @@ class Metric:
         return self.definition.needs_items
 
     @property
+    def is_weighted(self) -> bool:
+        """Whether held-out ratings are weighted by their exposure in training."""
+        return is_weighted(self.params)
+
+    @property
+    def needs_exposure(self) -> bool:
+        """Whether lists and pairs are not enough for it: it needs items, or weights of training."""
+        return self.needs_items or self.is_weighted
+
+    @property
     def needs_genres(self) -> bool:
         """Whether it needs the genres of items too."""
         return self.definition.needs == "genres"
@@ -175,7 +188,7 @@ class Metric:
     @property
     def has_bounds(self) -> bool:
         """Whether its best score and that of a random order are known; for metrics of lists."""
-        return self.definition.has_bounds and not (self.needs_pairs or self.needs_items)
+        return self.definition.has_bounds and not (self.needs_pairs or self.needs_exposure)
 
     @property
     def neutral(self) -> float:

@@ -216,6 +216,22 @@ THRESHOLD = Parameter(
     ANY,
 )
 """What decides whether an item is relevant, for metrics that ask no more."""
+WEIGHTED = (
+    Parameter(
+        "weights",
+        "what a held-out rating counts: 1, or one over its propensity, the chance to be observed, "
+        "which is proportional to the training ratings of its item",
+        words("none", "popularity"),
+    ),
+    Parameter(
+        "power",
+        "of the training ratings that a propensity is proportional to",
+        limits=POSITIVE,
+        default="1",
+    ),
+    Parameter("least", "propensity to which smaller ones are raised, a bias", words("none"), SHARE),
+)
+"""Weights of held-out ratings, for the metrics that can have them."""
 LEAST_POSITIVE = 5e-324
 """At least this is the same as more than zero."""
 
@@ -224,3 +240,22 @@ def least_relevant(params: Params) -> float:
     """Return the least relevance that makes an item relevant."""
     threshold = params["threshold"].as_number
     return LEAST_POSITIVE if threshold is None else threshold
+
+
+def is_weighted(params: Params) -> bool:
+    """Return whether held-out ratings are weighted by their exposure."""
+    return params.get("weights", "none") != "none"
+
+
+def fault_of_weights(params: Params) -> str:
+    """Return what excludes weights, or is of no use without them, and what to write; or ""."""
+    if not is_weighted(params):
+        alone = {"power": "1", "least": "none"}
+        useless = [name for name in alone if params.get(name, alone[name]) != alone[name]]
+        return f"{useless[0]} is one of weights; add weights=popularity" if useless else ""
+    if params.get("ties", "average") not in ("average", "first"):
+        return f"ties={params['ties']} has no weights; write ties=first, or leave one out"
+    for name, value in (("ideal", "retrieved"), ("ideal", "full"), ("denominator", "hits")):
+        if params.get(name) == value:
+            return f"{name}={value} has no weights; leave one out"
+    return ""

@@ -24,7 +24,7 @@ from harness.arguments import MOST_RATING, unit_fault
 from harness.errors import MetricError
 from harness.metrics.arrays import Floats, Ints, Pairs
 from harness.metrics.definition import metric
-from harness.metrics.parameters import Params
+from harness.metrics.parameters import WEIGHTED, Params
 
 UserScores = tuple[Floats, float]
 """Scores per user and the value over all pairs."""
@@ -33,7 +33,7 @@ HERLOCKER = "Herlocker et al. 2004, doi:10.1145/963770.963772"
 DRAPER = "Draper and Smith 1998, doi:10.1002/9781118625590"
 
 
-_pooled = partial(metric, needs="pairs", cut="none", pooled=True)
+_pooled = partial(metric, needs="pairs", cut="none", pooled=True, parameters=WEIGHTED)
 _error = partial(_pooled, source=HERLOCKER, range=(0.0, math.inf), higher_is_better=False)
 _explained = partial(_pooled, source=DRAPER, range=(-math.inf, 1.0))
 
@@ -90,16 +90,24 @@ def mean_of(values: Floats) -> float:
 
 
 def _means(pairs: Pairs, values: Floats) -> UserScores:
-    """Average values within each user, and over all pairs; nan where there is none."""
+    """Average values within each user, and over all pairs; nan where there is none.
+
+    With the weights of the pairs, if they have some.
+    """
     counts = np.diff(pairs.offsets)
     users = np.repeat(np.arange(pairs.n_users), counts)
-    sums = np.bincount(users, weights=values, minlength=pairs.n_users)
-    return ratio(sums, counts), mean_of(values)
+    if pairs.weights is None:
+        sums = np.bincount(users, weights=values, minlength=pairs.n_users)
+        return ratio(sums, counts), mean_of(values)
+    sums = np.bincount(users, values * pairs.weights, pairs.n_users)
+    totals = np.bincount(users, pairs.weights, pairs.n_users)
+    return ratio(sums, totals), float((values * pairs.weights).sum() / pairs.weights.sum())
 
 
 def _variances(pairs: Pairs, values: Floats) -> UserScores:
-    centres = np.repeat(_means(pairs, values)[0], np.diff(pairs.offsets))
-    variance = float(values.var()) if len(values) else math.nan
+    of_users, mean = _means(pairs, values)
+    centres = np.repeat(of_users, np.diff(pairs.offsets))
+    variance = _means(pairs, np.square(values - mean))[1]
     return _means(pairs, np.square(values - centres))[0], variance
 
 

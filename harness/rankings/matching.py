@@ -98,8 +98,8 @@ def paired(estimated: Rows, judged: Rows, n_users: int, n_items: int) -> Pairs:
     position = pd.Index(cells[1]).get_indexer(cells[0])
     hit = position >= 0
     offsets, by_user = group_rows(estimated.users[hit], n_users)
-    ratings = judged.values[position[hit]]
-    return Pairs(offsets, estimated.values[hit][by_user], ratings[by_user])
+    values, items = estimated.values[hit], estimated.items[hit]
+    return Pairs(offsets, values[by_user], judged.values[position[hit]][by_user], items[by_user])
 
 
 def encoded(columns: list[Ids]) -> tuple[list[Ints], Ids]:

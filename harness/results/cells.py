@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable
-from typing import Annotated, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 
 from pydantic import AliasChoices, Discriminator, Field, Tag, model_validator
 
@@ -23,6 +24,9 @@ from harness.results.fields import (
     WrittenNote,
 )
 from harness.results.names import RowName
+
+if TYPE_CHECKING:
+    from harness.metrics import Scores
 
 OUTSIDE = "not a model of the run: its estimates or lists were read from files"
 """How a row of another program was fitted."""
@@ -89,11 +93,31 @@ class CellFacts(Record):
     """By label, the value on the training part, where the config asks for it."""
 
 
+class WorthOfWeights(Record):
+    """What the weights of a metric are worth, see `harness.metrics.exposure_weights.Worth`."""
+
+    n: Count
+    effective: Amount
+    greatest: Amount
+    clipped: Share
+
+
 class Score(Record):
     """The mean of a metric in a cell, and of how many users it is undefined."""
 
     mean: Number | None
     n_undefined: Count
+    worth: WorthOfWeights | None = None
+    """Of a metric with weights."""
+
+    @classmethod
+    def of(cls, scores: Scores) -> Self:
+        """Return what is recorded of the scores of a cell."""
+        mean = None if math.isnan(scores.mean) else float(scores.mean)
+        score = cls(mean=mean, n_undefined=int(scores.n_undefined))
+        if scores.worth is not None:
+            score.worth = WorthOfWeights(**vars(scores.worth))
+        return score
 
 
 class CellResult(CellFacts, CellName):

@@ -35,7 +35,7 @@ LEFT_OUT = -1
 """The rank of an item that does not count; in files of earlier versions also the length of the list
 of a user who is not evaluated."""
 MAKE_ROOM = "free space, or set TMPDIR to another folder; finished cells are kept"
-NO_TRAINING = "it depends on which items are shown and on the training ratings, not kept by a run"
+NO_TRAINING = "it depends on items and their training ratings, which a run does not keep"
 
 
 class OutputFiles:
@@ -140,9 +140,10 @@ def rescore(path: Path, asked: Sequence[Metric]) -> Iterator[Rescored]:
     """Score the rows of a run again from its ``estimates.parquet``, one cell in memory at a time.
 
     The file has the rank of every test item, so that metrics of whole lists are exact; those of
-    which items are shown need the training ratings: a MetricError, which names the metric.
+    which items are shown and those with weights need the training ratings: a MetricError, which
+    names the metric.
     """
-    if shown := next((metric for metric in asked if metric.needs_items), None):
+    if shown := next((metric for metric in asked if metric.needs_exposure), None):
         raise MetricError(f"{shown}: {NO_TRAINING}; leave it out")
     seen: set[tuple[object, ...]] = set()
     for row, cells in itertools.groupby(cells_of(path), lambda cell: cell[0][: len(ROW)]):

@@ -12,6 +12,8 @@ from harness.metrics import Rankings
 
 NUMBERS = {"threshold": "2", "offset": "-1", "base": "3", "beta": "2", "p": "0.3", "max": "4"}
 WORDS = {"binary": ["binary", "binary(2)"], "table": ["table(0, 1, 1, 4, 9)"], "random": []}
+OTHERWISE = ("ties", "undefined", "empty", "short", "weights", "power", "least")
+"""Parameters that are combined with the others, or tried in another file."""
 # Two choices at a time where the one needs the other.
 TOGETHER = [
     "gain=binary(2), ideal=retrieved",
@@ -36,7 +38,7 @@ def every_metric(rules):
         written = [""] + [
             f"{name}={value}"
             for name, parameter in own.items()
-            if name not in ("ties", "undefined", "empty", "short")
+            if name not in OTHERWISE
             for value in values_of(parameter)
         ]
         written += TOGETHER

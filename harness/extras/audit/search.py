@@ -37,7 +37,7 @@ class Search:
 
     def __init__(self, label: str) -> None:
         self.metric = metrics.parse(label)
-        if self.metric.k is None or self.metric.needs_items or self.metric.needs_pairs:
+        if self.metric.k is None or self.metric.needs_exposure or self.metric.needs_pairs:
             raise MetricError(f"{label}: not a metric of ranks with a cut; give one as ndcg@10")
         self.label, self.k = str(self.metric), self.metric.k
         self.findings: list[Finding] = []
