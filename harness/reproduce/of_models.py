@@ -12,6 +12,7 @@ from harness import seeds
 from harness.algorithms import models, registry, surprise
 from harness.algorithms.trainset import ColumnTrainset
 from harness.config.files import bundled
+from harness.datasets.ratings import Ratings
 from harness.errors import DataError, reason_of
 from harness.experiment.plan import Plan
 from harness.reproduce.values import NotRun, Quantity
@@ -21,8 +22,8 @@ def of_models(ratings: Any = None) -> Callable[[Quantity], object]:
     """Return what computes a quantity of a fitted model; a model stays for the next quantity."""
 
     @lru_cache(maxsize=1)
-    def fitted(config: str, algorithm: str) -> surprise.AlgoBase:
-        """Return the row of a config, fitted to the training part of its first fold."""
+    def fitted(config: str, algorithm: str) -> tuple[surprise.AlgoBase, Ratings]:
+        """Return the row of a config, fitted to the training part of its first fold, and that."""
         changes = ("baselines=false", "statistics=null")
         plan = Plan.from_config(bundled()[config], overrides=changes, ratings=ratings)
         data, _ = plan.ratings(0)
@@ -30,15 +31,18 @@ def of_models(ratings: Any = None) -> Callable[[Quantity], object]:
         row = next(row for row in plan.experiment.algorithms if row.title == algorithm)
         seed = seeds.derive(plan.experiment.seed[0], "published", row.title)
         model = registry.create(row.name, row.params, seed)
+        train = data.take(first.train)
         with seeds.global_generators(seed):
-            models.fit(model, ColumnTrainset.of_ratings(data.take(first.train)))
-        return model
+            models.fit(model, ColumnTrainset.of_ratings(train))
+        return model, train
 
     def run(quantity: Quantity) -> object:
         try:
-            model = fitted(quantity.config, quantity.algorithm)
+            model, train = fitted(quantity.config, quantity.algorithm)
         except DataError as error:
             return NotRun(reason_of(error))
+        if quantity.anti_test:
+            return _anti_test_error(model, train)
         return _value(quantity, model)
 
     return run
@@ -68,3 +72,13 @@ def _value(quantity: Quantity, model: surprise.AlgoBase) -> object:
     items = [trainset.to_raw_iid(item) for item in trainset.all_items() if item not in seen]
     estimates = np.array([model.predict(user, item).est for item in items])
     return [int(items[place]) for place in np.argsort(-estimates, kind="stable")[:n]]
+
+
+def _anti_test_error(model: surprise.AlgoBase, train: Ratings) -> float:
+    """Return the RMSE of an anti-test set, whose ratings are the mean of the training ratings."""
+    shape = train.n_users, train.n_items
+    rated = np.zeros(shape, dtype=bool)
+    rated[train.users, train.items] = True
+    users, items = np.nonzero(~rated)
+    estimates, _ = models.estimate(model, users, items)
+    return float(np.sqrt(np.mean((estimates - model.trainset.global_mean) ** 2)))

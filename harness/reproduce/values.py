@@ -58,11 +58,13 @@ class Quantity(BaseModel):
     """Whether the source gives the training part's own numbers, from 0, where it means ids."""
     best_of: str = ""
     similarities: int = 0
+    anti_test: bool = False
 
     @property
     def is_of_model(self) -> bool:
         """Whether it is a property of a fitted model, not a score."""
-        return bool(self.pair or self.neighbours_of or self.best_of or self.similarities)
+        of_ids = self.pair or self.neighbours_of or self.best_of
+        return bool(of_ids or self.similarities or self.anti_test)
 
 
 @dataclass(frozen=True)

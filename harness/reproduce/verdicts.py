@@ -62,8 +62,10 @@ def _judge(quantity: Quantity, name: str, printed: Any, here: Any) -> Finding:
         return finding(None, None, "not run", here.why)
     verdict = _verdict(printed, here)
     if why:
-        agrees = verdict in EQUAL or (math.isnan(printed) and _verdict(wrong, here) == "differs")
-        return finding(here, here - wrong, "erratum" if agrees else "differs", why)
+        other = _verdict(wrong, here) in ("differs", "outside the band")
+        agrees = verdict in EQUAL or (math.isnan(printed) and other)
+        difference = None if isinstance(here, Band) else here - wrong
+        return finding(here, difference, "erratum" if agrees else "differs", why)
     if name in TIMES:
         return finding(here, None, "another machine", note)
     if isinstance(here, Band):

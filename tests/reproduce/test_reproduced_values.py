@@ -16,7 +16,7 @@ from harness.results.cells import CellName, FailedCell
 
 SOURCES = ["vincent-2018", "rectools-docs", "singh-2025", "nicolas-2022", "bellei-2017"]
 SOURCES += ["recommenders-tests"]
-BUNDLED = {"kane-2018", "great-learning"}
+ELSEWHERE = {"kane-2018", "great-learning", "singh-sidhu"}  # not of MovieLens 100K
 NEED_RUNS = {"singh-2025", *sources()} - {*SOURCES[:2], *SOURCES[3:]}
 
 
@@ -139,21 +139,26 @@ def test_a_course_comes_out_as_published():
 @pytest.mark.long
 @pytest.mark.network
 def test_every_source_comes_out_as_published(ml_100k):
-    bundled_data = {key: run for key, run in trained_runs().items() if key[0] in BUNDLED}
-    runs = trained_runs(ratings=ml_100k) | bundled_data
+    runs = trained_runs(ratings=ml_100k)
+    for (source, what), run in trained_runs().items():
+        if source in ELSEWHERE or "FilmTrust" in what:
+            runs[source, what] = run
     done = reproduce.Reproduction.of(runs=runs)
     odd = [each for own in done.findings.values() for each in own if each.verdict not in VERDICTS]
     assert not odd
     not_run = [each for own in done.findings.values() for each in own if each.verdict == "not run"]
-    assert {each.source for each in not_run} <= {"singh-2025", "cortes-2020"}
-    assert len(not_run) <= 3
+    of_not_run = Counter(each.source for each in not_run)
+    most = {"singh-2025": 2, "cortes-2020": 1, "singh-sidhu": 2, "orange3-docs": 6}
+    assert all(count <= most.get(source, 0) for source, count in of_not_run.items())
     exact = {"graham-2019", "argyriou-2020", "gantner-2011", "hug-2020-notebook", "hug-2020"}
+    orange = [each for each in done.findings["orange3-docs"] if each.difference is not None]
+    assert all(abs(each.difference) < 5e-4 for each in orange)  # also of what is printed as 1.000
     exact |= {"hug-2018", "hug-2020-start", "great-learning", "segura", "caiwanxian"}
     found = {each.verdict for source in exact for each in done.findings[source]}
     assert found <= {"equal", "equal as printed"}
     assert {each.verdict for each in done.findings["hug-2020-faq"]} == {"equal"}
     agree, printed = done.digits
-    assert agree == printed > 1700
+    assert agree == printed > 1500
     parsed = json.loads(done.to_json())
     assert [each["source"] for each in parsed["sources"]] == [*sources()]
 

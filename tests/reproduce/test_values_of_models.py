@@ -88,6 +88,14 @@ def test_similarities_are_those_of_the_training_part(ratings, data):
     assert of_models(ratings)(asked) == pytest.approx(expected, abs=1e-12)
 
 
+def test_the_rmse_of_an_anti_test_set_is_that_of_surprise(ratings, data):
+    model = model_of(data, surprise.KNNBasic(k=50, sim_options={"name": "cosine"}, verbose=False))
+    predictions = model.test(model.trainset.build_anti_testset())
+    expected = surprise.accuracy.rmse(predictions, verbose=False)
+    asked = quantity(config="segura", algorithm="KNNBasic", anti_test=True, expected=0.0)
+    assert of_models(ratings)(asked) == pytest.approx(expected, abs=1e-12)
+
+
 def test_data_that_cannot_be_had_are_a_reason_and_no_value(monkeypatch):
     def fail(*arguments, **options):
         raise DownloadError("ml-100k: could not be fetched\n  every source failed")
@@ -130,6 +138,11 @@ def test_there_are_more_than_twenty_sources_each_with_values():
 
 @pytest.mark.long
 def test_a_course_on_the_bundled_ratings_is_equal_to_the_last_digit():
-    findings = reproduce("great-learning", trained_runs())
+    runs = trained_runs()
+    findings = reproduce("great-learning", runs)
     assert len(findings) == 31
     assert {finding.verdict for finding in findings} == {"equal"}
+    of_inner_id = next(each for each in published("great-learning") if each.inner_ids)
+    of_user = of_inner_id.model_copy(update={"inner_ids": False})
+    expected = [343, 465, 11, 186, 46]  # as the page of errata has them
+    assert runs[of_inner_id.source, of_inner_id.what](of_user) == expected

@@ -16,9 +16,11 @@ from harness.extras.audit import (
     clipped,
     dropped_users,
     duplicates,
+    filled_ratings,
     future,
     ideal,
     indistinct,
+    marked_estimates,
     one_list,
     sampled,
     tables,
@@ -116,7 +118,8 @@ def _of_file(
             raise MetricError(f"{path}: no column of rank or estimate; add one")
         truth = tables.read(Path(truth_path), ("user", "item"), ("rating", "timestamp"), QRELS)
         truth = truth.assign(rating=truth.get("rating", 1.0))
-        search.skip("a list has no estimates of ratings", "clipped")
+        no_errors = "clipped marked-estimates filled-ratings"
+        search.skip("a list has no estimates of ratings", no_errors)
         search.skip("the lists of several users have no common order", "one-list")
     search.skip("a file does not say which settings were tried", "chosen-on-test")
     train = None
@@ -130,8 +133,9 @@ def _of_file(
         useless = unknown_ids.of_lists(search, rows, truth)
     lists = lists_of(rows, truth)
     if useless:
-        rest = "clipped indistinct dropped-users sampled unequal-candidates ties ideal one-list"
-        search.skip("the ids or the estimates are of no use", rest)
+        rest = "indistinct dropped-users sampled unequal-candidates ties ideal one-list"
+        reason = "the ids or the estimates are of no use"
+        search.skip(reason, f"clipped marked-estimates {rest}")
     else:
         ties.of_lists(search, lists)
         ideal.of_lists(search, lists)
@@ -173,8 +177,10 @@ def _check_predictions(
         is_known = float(np.logical_or.reduce(sides).mean())
     useless = unknown_ids.constant(search, rows, is_known)
     bad_estimates.far(search, rows)
+    filled_ratings.of_predictions(search, rows)
+    clipped.of_estimates(search, rows)  # of no use may be what a wrong scale left
     if not useless:
-        clipped.of_estimates(search, rows)
+        marked_estimates.of_estimates(search, rows)
     if "item" in rows:
         frames = {other: tables.read(other, *PREDICTIONS) for other in beside}
         with_items = {other: table for other, table in frames.items() if "item" in table}

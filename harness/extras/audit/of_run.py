@@ -15,6 +15,7 @@ from harness.extras.audit import (
     future,
     ideal,
     indistinct,
+    marked_estimates,
     ties,
     training_pairs,
     unequal_candidates,
@@ -132,7 +133,9 @@ def _check_outputs(search: Search, run: Run) -> dict[tuple[str, str], int]:
     try:
         path = run.path(ESTIMATES_FILE)
     except ResultsError as error:
-        search.skip(str(error), "unknown-ids bad-estimates clipped unequal-candidates")
+        search.skip(
+            str(error), "unknown-ids bad-estimates marked-estimates clipped unequal-candidates"
+        )
         return {}
     algorithms = run.info.experiment.algorithms
     preferring = [e.title for e in algorithms if registry.entry(e.name).gives_preferences(e.params)]
@@ -162,6 +165,7 @@ def _check_outputs(search: Search, run: Run) -> dict[tuple[str, str], int]:
         bad_estimates.far(of_row, rows)
         if not useless:
             clipped.of_estimates(of_row, rows)
+            marked_estimates.of_estimates(of_row, rows)
         for finding in of_row.findings:
             if (row, finding.id) not in reported:
                 reported.add((row, finding.id))
