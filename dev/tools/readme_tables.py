@@ -18,6 +18,7 @@ from typing import Any
 
 from matplotlib import pyplot
 
+from harness.comparison.learning import gains_of, required_curves
 from harness.report.styles import plot_style
 from harness.results import read_run
 from harness.results.display import display_table
@@ -37,7 +38,8 @@ PAGES = (
 )
 MEASURED = ("fit s", "score s", "metric s", "peak MB")
 MARKER = re.compile(
-    r"(?P<marker><!-- (?P<kind>table|grid|pairs|speed|steps): (?P<name>\S+)"
+    r"(?P<marker><!-- (?P<kind>table|grid|pairs|answers|counts|shares|gains|speed|steps): "
+    r"(?P<name>\S+)"
     r"(?P<words>(?: \S+)*?) -->)\n"
     r"(?:\n\|(?:.*\n)+?(?=\n))?"
 )
@@ -96,6 +98,71 @@ def pairs(run: str, label: str, candidates: str, *rows: str) -> str:
     lines = [" − ".join(row.rsplit(">", 1)) for row in rows]
     wanted = ((line, dataset) for line in lines for dataset in found["dataset"].unique())
     return crossed("difference", {key: cells[key] for key in wanted})
+
+
+def answers(run: str, label: str, candidates: str, *rows: str) -> str:
+    """Return whether each pair `A>B` differs, is equivalent, or is undecided, on each data set.
+
+    Beside undecided stands the smallest difference that the run could have found.
+    """
+    frame = read_run(TOP / run).pairs.query("metric == @label and candidates == @candidates")
+    of_pair = {
+        (pair.dataset, frozenset((pair.first, pair.second))): pair for pair in frame.itertuples()
+    }
+    cells = {}
+    for line, dataset in product(rows, frame["dataset"].unique()):
+        one, other = line.rsplit(">", 1)
+        pair = of_pair[dataset, frozenset((one, other))]
+        text = str(pair.answer)
+        if text == "undecided":
+            text += f", finds {pair.detectable:.3f}"
+        cells[f"{one}, {other}", dataset] = text
+    return crossed("pair", cells)
+
+
+def counts(run: str, label: str) -> str:
+    """Return how many pairs of each table have each answer, and what half of them could find."""
+    frame = read_run(TOP / run).pairs.query("metric == @label")
+    cells: dict[tuple[str, str], Any] = {}
+    for (candidates, dataset), pairs in frame.groupby(["candidates", "dataset"], sort=False):
+        line = f"{candidates}, {dataset}"
+        for answer in ("different", "equivalent", "undecided"):
+            cells[line, answer] = str((pairs["answer"] == answer).sum())
+        cells[line, "found with 80%: median"] = f"{pairs['detectable'].median():.4f}"
+    return crossed("table", cells)
+
+
+def shares(run: str, label: str, *rows: str) -> str:
+    """Return the difference of each pair `A>B` at each share of the training ratings."""
+    opened = read_run(TOP / run)
+    cells = {}
+    for curve in required_curves(opened.info):
+        for (share, table), line in product(curve.tables.items(), rows):
+            one, other = line.rsplit(">", 1)
+            (compared,) = (
+                each
+                for each in opened.info.statistics
+                if (each.table, each.metric) == (table, label)
+            )
+            (pair,) = (pair for pair in compared.pairs if {pair.first, pair.second} == {one, other})
+            sign = 1 if pair.first == one else -1
+            marks = "*" * pair.significant + "=" * bool(pair.equivalent)
+            place = f"{one} − {other}, {share:.0%}", curve.dataset
+            cells[place] = f"{sign * pair.difference:+.4f}{marks}"
+    lines = [f"{line.replace('>', ' − ')}, {share:.0%}" for line in rows for share in curve.tables]
+    names = dict.fromkeys(dataset for _, dataset in cells)
+    return crossed("difference", {key: cells[key] for key in product(lines, names)})
+
+
+def gains(run: str, label: str, *rows: str) -> str:
+    """Return what the last step of each learning curve adds, and whether that is significant."""
+    opened = read_run(TOP / run)
+    frame = gains_of(opened.info, opened.users, label)
+    cells = {
+        (row.algorithm, row.dataset): f"{row.difference:+.4f} {row.answer}"
+        for row in frame.itertuples()
+    }
+    return crossed("algorithm", {key: cells[key] for key in cells if key[0] in rows or not rows})
 
 
 def steps(name: str) -> str:
@@ -444,7 +511,10 @@ def plot_growth() -> None:
 
 def written(text: str) -> str:
     """Return a page with every marked table as the files have it."""
-    kinds = {"table": table, "grid": grid, "pairs": pairs, "speed": speed, "steps": steps}
+    kinds = {
+        kind.__name__: kind
+        for kind in (table, grid, pairs, answers, counts, shares, gains, speed, steps)
+    }
 
     def fill(match: re.Match[str]) -> str:
         shown = kinds[match["kind"]](match["name"], *match["words"].split())
