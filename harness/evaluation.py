@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness import metrics
-from harness.errors import MetricError
+from harness.errors import DataError, MetricError
+from harness.lazy import pd
 from harness.metrics import Exposure, Metric, Pairs, Rankings, Scores, Value, number
 from harness.metrics.arrays import Floats
 from harness.metrics.scoring import score_apart
@@ -18,8 +19,11 @@ from harness.metrics.ties import resolve_ties
 from harness.notes import Note
 
 if TYPE_CHECKING:
+    from harness.datasets import Ratings
     from harness.splits import Split
 
+COLUMN = "propensity"
+"""What is known of items, for ``weights=column``."""
 NO_DIFFERENCE = 1e-9
 """Scores of a user that differ by less are equal except for rounding: of scores below 1, by less
 than this share of the greatest.
@@ -73,7 +77,27 @@ def exposure_for(
         judged=(position[ratings.users[judged]], ratings.items[judged], ratings.ratings[judged]),
         ratings=ratings.ratings[split.train],
         genres=ratings.genres if any(metric.needs_genres for metric in needing) else None,
+        propensities=propensities(ratings) if any(m.needs_column for m in needing) else None,
     )
+
+
+def propensities(ratings: Ratings) -> Floats:
+    """Return the column of propensities of items, NaN where there is none, or raise a DataError."""
+    known = ratings.item_features
+    if known is None or COLUMN not in known:
+        there = "nothing is known of items" if known is None else ", ".join(map(str, known.columns))
+        raise DataError(
+            f"{ratings.name}: no column {COLUMN!r} of items ({there}); give a file that has it, as "
+            "`items: items.csv` under `dataset`, or load(ratings, items=frame)"
+        )
+    texts = known[COLUMN]
+    values = pd.to_numeric(texts, errors="coerce").to_numpy(dtype=np.float64)
+    if (wrong := np.isnan(values) & texts.notna().to_numpy()).any():
+        raise DataError(
+            f"{ratings.name}: {COLUMN} of item {ratings.item_ids[wrong][0]} is "
+            f"{texts[wrong].iloc[0]!r}; write a number above 0, at most 1"
+        )
+    return values
 
 
 def bound_scores(scored: Sequence[Metric], rankings: Rankings) -> dict[str, dict[str, Scores]]:

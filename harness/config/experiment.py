@@ -258,7 +258,8 @@ class Experiment(Section):
             return tuning
         labels = info.data.get("metrics", [USUAL_METRIC])
         headline = headline_of(labels, info.data["headline"])
-        usable = not metrics.parse(headline).needs_items
+        decisive = metrics.parse(headline)
+        usable = not (decisive.needs_items or decisive.needs_column)
         return tuning.model_copy(update={"metric": headline if usable else USUAL_METRIC})
 
     @field_validator("seeds")

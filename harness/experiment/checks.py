@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from harness import grouping, metrics
+from harness import evaluation, grouping, metrics
 from harness.config.faults import repeated
 from harness.errors import ConfigError, DataError, MetricError
 from harness.experiment.plan import Plan, Positions
@@ -47,6 +47,11 @@ def check_metrics(plan: Plan) -> None:
                 _ = ratings.genres
             except DataError as error:
                 raise MetricError(f"{plan.of_genres[0]}: {error}") from None
+        if column := next((metric for metric in plan.metrics if metric.needs_column), None):
+            try:
+                evaluation.propensities(ratings)
+            except DataError as error:
+                raise MetricError(f"{column}: {error}") from None
         scored = [ratings.ratings] if plan.is_tuned else []
         for number in plan.divided(dataset):
             fold = plan.splits(dataset, number, plan.experiment.seed[0])[0]

@@ -282,6 +282,8 @@ class Exposure:
         The training ratings themselves, for similarities of what was given.
     genres : array_like of bool, shape (n_items, n_genres), optional
         Which genres each item has; an item may have none.
+    propensities : array_like of float, shape (n_items,), optional
+        The chance of each item to be observed, for metrics with ``weights=column``.
 
     Raises
     ------
@@ -302,6 +304,7 @@ class Exposure:
     judged: tuple[Ints, Ints, Floats] | None
     ratings: Floats | None
     genres: Bools | None
+    propensities: Floats | None
 
     @checked(MetricError)
     def __init__(
@@ -313,9 +316,10 @@ class Exposure:
         judged: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
         ratings: ArrayLike | None = None,
         genres: ArrayLike | None = None,
+        propensities: ArrayLike | None = None,
     ) -> None:
         _store(self, np.int32, users=users, items=items, list_users=list_users)
-        _store(self, np.float64, ratings=ratings)
+        _store(self, np.float64, ratings=ratings, propensities=propensities)
         _store(self, np.bool_, genres=genres)
         if len(self.users) != len(self.items) or not len(self.items):
             raise MetricError(
@@ -332,7 +336,9 @@ class Exposure:
                 f"exposure: item codes from {self.items.min()} to {self.items.max()}; "
                 f"use codes from 0 to {n_items - 1}"
             )
-        for name, n in (("ratings", len(self.users)), ("genres", n_items)):
+        for name, n in zip(
+            ("ratings", "genres", "propensities"), (len(self.users), n_items, n_items), strict=True
+        ):
             array = getattr(self, name)
             if array is not None and len(array) != n:
                 raise MetricError(f"exposure: {name} have {counted(len(array), 'row')}; give {n}")

@@ -18,7 +18,14 @@ from numpy.typing import ArrayLike
 from harness.arguments import as_array
 from harness.errors import MetricError, suggestion
 from harness.metrics.arrays import Exposure, Floats, Pairs, Rankings, Scores
-from harness.metrics.parameters import Parameter, Params, Value, fault_of_weights, is_weighted
+from harness.metrics.parameters import (
+    WEIGHTED,
+    Parameter,
+    Params,
+    Value,
+    fault_of_weights,
+    is_weighted,
+)
 
 T = TypeVar("T")
 Chosen = tuple[tuple[str, Value], ...]
@@ -210,11 +217,18 @@ class Definition:
             raise MetricError(f"k is {text!r}; use a whole number from 1 to {GREATEST_K:,}")
         return int(text)
 
+    @property
+    def takes_weights(self) -> bool:
+        """Whether ``weights`` are of exposure; a metric of one's own may mean others."""
+        return WEIGHTED[0] in self.parameters
+
     def check_together(self, chosen: Chosen, k: int | None, label: str) -> None:
         """Raise a MetricError if values exclude each other."""
         params = self.values(chosen)
         fault = self.fault(params, k) if self.fault else ""
-        if fault := fault or fault_of_weights(params):
+        if not fault and self.takes_weights:
+            fault = fault_of_weights(params)
+        if fault:
             raise MetricError(fault.format(label=label))
 
     def check_relevance(self, chosen: Chosen, relevance: ArrayLike) -> None:
@@ -239,7 +253,7 @@ class Definition:
         worth = None
         if self.needs == "pairs":
             columns = _there(pairs, "pairs of estimate and rating", label)
-            if is_weighted(params):
+            if self.takes_weights and is_weighted(params):
                 from harness.metrics.weights import weighted_pairs
 
                 columns, worth = weighted_pairs(columns, params, _training(exposure, label), label)
@@ -255,7 +269,7 @@ class Definition:
             from harness.metrics.ties import resolve
 
             lists = resolve(lists, params)
-        if is_weighted(params):
+        if self.takes_weights and is_weighted(params):
             from harness.metrics.weights import weighted_lists
 
             lists, worth = weighted_lists(lists, params, _training(exposure, label), label)

@@ -173,7 +173,12 @@ class Metric:
     @property
     def is_weighted(self) -> bool:
         """Whether held-out ratings are weighted by their exposure in training."""
-        return is_weighted(self.params)
+        return self.definition.takes_weights and is_weighted(self.params)
+
+    @property
+    def needs_column(self) -> bool:
+        """Whether it needs a column of propensities of items."""
+        return self.is_weighted and self.params["weights"] == "column"
 
     @property
     def needs_exposure(self) -> bool:

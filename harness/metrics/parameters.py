@@ -220,8 +220,9 @@ WEIGHTED = (
     Parameter(
         "weights",
         "what a held-out rating counts: 1, or one over its propensity, the chance to be observed, "
-        "which is proportional to the training ratings of its item",
-        words("none", "popularity"),
+        "which is proportional to the training ratings of its item, or the column `propensity` of "
+        "what is known of items",
+        words("none", "popularity", "column"),
     ),
     Parameter(
         "power",
@@ -253,6 +254,8 @@ def fault_of_weights(params: Params) -> str:
         alone = {"power": "1", "least": "none"}
         useless = [name for name in alone if params.get(name, alone[name]) != alone[name]]
         return f"{useless[0]} is one of weights; add weights=popularity" if useless else ""
+    if params["weights"] == "column" and params["power"] != "1":
+        return "power is one of weights=popularity; leave one out"
     if params.get("ties", "average") not in ("average", "first"):
         return f"ties={params['ties']} has no weights; write ties=first, or leave one out"
     for name, value in (("ideal", "retrieved"), ("ideal", "full"), ("denominator", "hits")):

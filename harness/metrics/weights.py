@@ -144,7 +144,12 @@ def _rows_of_pool(lists: Rankings, judged: Judged, exposure: Exposure) -> Ints |
 
 def _weights(items: Ints, params: Params, exposure: Exposure, label: str) -> tuple[Floats, Worth]:
     """Return the weight of each rating, of mean 1, and what they are worth."""
-    chances = by_popularity(exposure.popularity, items, float(params["power"]))
+    if params["weights"] == "popularity":
+        chances = by_popularity(exposure.popularity, items, float(params["power"]))
+    elif exposure.propensities is None:
+        raise _fault(label, "the exposure has no propensities of items; give it some")
+    else:
+        chances = exposure.propensities[items]
     try:
         return normalised(chances, len(items), params["least"].as_number)
     except MetricError as error:

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import harness
@@ -191,3 +192,65 @@ def test_a_row_of_another_program_has_weights_too(tmp_path, cli):
 def test_a_label_that_means_nothing_is_refused_before_the_run():
     with pytest.raises(errors.ConfigError, match="add weights=popularity"):
         run(metrics=["rmse(power=2)"])
+
+
+COLUMN = ["ndcg(ties=first, weights=column)@10", "rmse(weights=column)"]
+
+
+def with_items(propensity):
+    """Return ratings with a propensity of each item, by a function of its place in the data."""
+    ratings = Plan.from_config(CONFIG).ratings(0)[0]
+    chances = [propensity(place) for place in range(ratings.n_items)]
+    return harness.load(
+        ratings, items=pd.DataFrame({"item": ratings.item_ids, "propensity": chances})
+    )
+
+
+def run_on(ratings, **changes):
+    config = {key: value for key, value in CONFIG.items() if key != "dataset"}
+    return harness.run(config | changes, ratings=ratings, results=None)
+
+
+def test_propensities_of_items_can_be_a_column():
+    ratings = with_items(lambda place: (place % 7 + 1) / 8)
+    chance_of = {item: (place % 7 + 1) / 8 for place, item in enumerate(ratings.item_ids)}
+    made = run_on(ratings, metrics=[*COLUMN, "rmse(weights=column, least=0.5)"])
+    values = {row.algorithm: row.scores for row in made.info.rows}
+    for algorithm, rows in made.estimates.groupby("algorithm"):
+        chances = rows["item"].map(chance_of)
+        last = rows["rank"].where(rows["rank"] > 0, 10**6)
+        ranked = weighted_ndcg(rows["user"], rows["rating"], last, chances, 10)
+        error = weighted_error(rows["estimate"], rows["rating"], chances)
+        assert values[algorithm][COLUMN[0]] == pytest.approx(ranked.value, rel=1e-12)
+        assert values[algorithm][COLUMN[1]] == pytest.approx(error.value, rel=1e-12)
+    assert noted(made, "propensities-raised")
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (0.0, "propensities: 0, the first of "),
+        (1.5, "propensities: 1.5, the first of "),
+        (None, "propensities: nan, the first of "),
+    ],
+)
+def test_propensities_that_are_none_blank_the_metric_with_a_reason(value, said):
+    ratings = with_items(lambda place: value if place % 2 else 0.5)
+    made = run_on(ratings, metrics=["rmse", COLUMN[1]], outputs={})
+    for cell in made.info.finished:
+        assert said in cell.metric_errors[COLUMN[1]]
+        assert cell.scores["rmse"].mean > 0
+
+
+def test_a_column_that_is_missing_or_of_words_stops_the_run_before_it_begins():
+    with pytest.raises(
+        errors.MetricError, match=r"no column 'propensity' of items .nothing is kno"
+    ):
+        run(metrics=[COLUMN[1]])
+    with pytest.raises(errors.MetricError, match=r"propensity of item .* is 'often'; write a numb"):
+        run_on(with_items(lambda place: "often" if place else "1"), metrics=[COLUMN[1]])
+    with pytest.raises(errors.ConfigError, match="a search has no column of items"):
+        run(metrics=["rmse"], tuning={"metric": COLUMN[1]})
+    rows = [{"name": "KNNBasic", "search": {"k": [2, 10]}}]
+    plan = Plan.from_config(CONFIG | {"algorithms": rows, "metrics": COLUMN})
+    assert plan.experiment.tuning.metric == "ndcg@10"

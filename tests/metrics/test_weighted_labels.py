@@ -2,12 +2,14 @@
 
 import itertools
 import math
+from typing import Literal
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import harness
 from harness import metrics, rankings
 from harness.errors import MetricError
 from harness.metrics import Exposure, Pairs, Rankings
@@ -225,6 +227,7 @@ def test_with_equal_training_counts_errors_are_the_plain_ones(case, name):
         ("ndcg(weights=popularity, ties=best)@5", "ties=best has no weights; write ties=first"),
         ("ndcg(weights=popularity, gain=binary, ideal=full)@5", "ideal=full has no weights"),
         ("ap(weights=popularity, denominator=hits)@5", "denominator=hits has no weights"),
+        ("rmse(weights=column, power=2)", "power is one of weights=popularity; leave one out"),
         ("auc(weights=popularity)", "auc has no parameter 'weights'"),
     ],
 )
@@ -281,3 +284,15 @@ def test_a_few_ratings_that_decide_are_told():
     assert whole.worth.effective == pytest.approx((39 + 1000) ** 2 / (39 + 1000**2))
     assert raised.worth.clipped == pytest.approx(1 / 40)
     assert not raised.worth.is_small
+
+
+def test_a_metric_of_ones_own_may_call_its_parameters_as_it_likes():
+    @harness.metric("share of the first k ranks with a relevant item")
+    def mine(lists, k, *, weights: Literal["even", "odd"] = "even", power=2.0, least=0.0):
+        share = (lists.relevance(k) >= least).mean(axis=1)
+        return share ** (power / 2) if weights == "even" else share
+
+    lists = Rankings([0, 2], [3.0, 5.0], [1, 4], [1, 4], [1, 4], [5])
+    assert mine(lists, 4, least=4).mean == 0.25
+    assert mine(lists, 4, least=4, power=4.0).mean == 0.0625
+    assert mine(lists, 4, least=4, weights="odd").mean == 0.25

@@ -179,7 +179,11 @@ def test_lists_of_another_program_are_cut_at_the_least_estimate(cli, tmp_path):
 @pytest.mark.parametrize(
     ("change", "arguments", "message"),
     [
-        (None, ["--metrics", "novelty@5"], "novelty@5: it depends on which items are shown"),
+        (
+            None,
+            ["--metrics", "novelty@5"],
+            "novelty@5: it depends on items and their training ratings",
+        ),
         (None, ["--truth", "t.csv"], "--truth, --training: a run has its own; leave them out"),
         ({"tie_high": 99}, [], "ranks, ties and lengths of lists contradict each other"),
         ("scores", [], "KNNBasic: rmse is 1."),

@@ -277,6 +277,18 @@ def test_a_run_says_that_its_test_part_is_judgements(folder, judged):
     )
 
 
+def test_other_processes_rank_the_judged_items_too(folder):
+    config = BASE | {
+        "split": {"kind": "judgements", "path": "qrels.txt"},
+        "candidates": "catalogue",
+        "algorithms": ["ItemMean", "Popularity"],
+        "metrics": ["ndcg@10", "unjudged@10"],
+    }
+    one, two = (harness.run(config, results=None, workers=workers) for workers in (1, 2))
+    assert len(two.info.finished) == 2
+    assert one.users.equals(two.users)
+
+
 def test_a_gain_that_grades_lack_is_refused_and_one_of_ratings_alone_is_not(folder):
     config = BASE | {
         "split": {"kind": "judgements", "path": "qrels.txt"},
