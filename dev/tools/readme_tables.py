@@ -90,7 +90,7 @@ def pairs(run: str, label: str, candidates: str, *rows: str) -> str:
     found = read_run(TOP / run).pairs.query("metric == @label and candidates == @candidates")
     cells = {}
     for pair in found.itertuples():
-        marks = "*" * pair.significant + "=" * pair.equivalent
+        marks = "*" * pair.significant + "=" * bool(pair.equivalent)
         for sign, one, other in ((1, pair.first, pair.second), (-1, pair.second, pair.first)):
             low, high = sorted((sign * pair.low, sign * pair.high))
             text = f"{sign * pair.difference:+.4f}{marks} ({low:+.4f} to {high:+.4f})"
