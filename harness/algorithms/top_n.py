@@ -52,6 +52,7 @@ class TopN(Preferring):
 
     def fit(self, trainset: surprise.Trainset) -> TopN:
         """Learn from the matrix of users and items."""
+        import scipy.linalg  # noqa: F401 - a limit reaches only the libraries that are loaded
         from threadpoolctl import threadpool_limits
 
         super().fit(ColumnTrainset.from_surprise(trainset))
