@@ -1,4 +1,4 @@
-"""What a source says of a model itself: single estimates, neighbours, similarities, a list."""
+"""What a source says of a model itself: estimates, neighbours, similarities, a list, a study."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from harness.config.files import bundled
 from harness.datasets.ratings import Ratings
 from harness.errors import DataError, reason_of
 from harness.experiment.plan import Plan
+from harness.reproduce import semi_synthetic
 from harness.reproduce.values import NotRun, Quantity
 
 
@@ -36,11 +37,20 @@ def of_models(ratings: Any = None) -> Callable[[Quantity], object]:
             models.fit(model, ColumnTrainset.of_ratings(train))
         return model, train
 
+    @lru_cache(maxsize=1)
+    def studies(config: str, algorithm: str) -> list[semi_synthetic.Study]:
+        model, _ = fitted(config, algorithm)
+        scores = model.bu[:, None] + model.bi + model.pu @ model.qi.T
+        return [semi_synthetic.study(scores, seed) for seed in range(semi_synthetic.N_STUDIES)]
+
     def run(quantity: Quantity) -> object:
         try:
             model, train = fitted(quantity.config, quantity.algorithm)
         except DataError as error:
             return NotRun(reason_of(error))
+        if quantity.predictor:
+            of_config = studies(quantity.config, quantity.algorithm)
+            return semi_synthetic.bands(of_config, quantity.predictor, quantity.expected)
         if quantity.anti_test:
             return _anti_test_error(model, train)
         return _value(quantity, model)

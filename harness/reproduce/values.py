@@ -59,12 +59,14 @@ class Quantity(BaseModel):
     best_of: str = ""
     similarities: int = 0
     anti_test: bool = False
+    predictor: str = ""
+    """Of the study of `harness.reproduce.semi_synthetic` on the scores of the model."""
 
     @property
     def is_of_model(self) -> bool:
         """Whether it is a property of a fitted model, not a score."""
         of_ids = self.pair or self.neighbours_of or self.best_of
-        return bool(of_ids or self.similarities or self.anti_test)
+        return bool(of_ids or self.similarities or self.anti_test or self.predictor)
 
 
 @dataclass(frozen=True)
@@ -84,8 +86,10 @@ class Band:
     """The results of the runs here, in words."""
 
     @classmethod
-    def of_one_more(cls, values: Sequence[float]) -> Band:
+    def of_one_more(cls, values: Sequence[float], digits: int | None = None) -> Band:
         """Return the band that holds one more draw with a probability of 99%.
+
+        With `digits` both ends are rounded to so many decimals, as one more draw would be.
 
         ``mean ± t * s * sqrt(1 + 1/n)`` with the quantile t of Student's distribution of n - 1
         degrees of freedom: the prediction interval of a normal sample. The range of n values alone
@@ -103,7 +107,9 @@ class Band:
             * math.sqrt(1 + 1 / len(values))
         )
         about = f"{len(values)} seeds gave {min(values):.4g} to {max(values):.4g}"
-        return cls(mean - half, mean + half, about)
+        ends = mean - half, mean + half
+        low, high = ends if digits is None else (round(end, digits) for end in ends)
+        return cls(low, high, about)
 
     def __str__(self) -> str:
         return f"{self.low:.4g} to {self.high:.4g}"
