@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from typing import Any
 
 import click
 
 import harness
-from harness.cli import words
+from harness.cli import answers, words
 from harness.cli.command import command
 from harness.cli.screen import documents, give_result, say, screen_width
+from harness.errors import ColumnsError, HarnessError
 
 
-@command("describe ratings.csv", "describe quickstart")
+@command("describe ratings.csv --columns user=who,item=what,rating=stars", "describe quickstart")
 @click.argument("source", metavar="DATASET|FILE|CONFIG", shell_complete=words.configs)
-def describe(source: str) -> int:
+@answers.columns("--columns")
+def describe(source: str, data_columns: str | None) -> int:
     """Show what data are like, and what the splits of a config can answer.
 
     Counts, density, scale and histogram, ratings a user and an item, time span; of each split, test
@@ -23,10 +27,29 @@ def describe(source: str) -> int:
     from harness.config.files import bundled
     from harness.results.description import WIDTH
 
-    descriptions = harness.describe(bundled().get(source, source))
+    described: Any = bundled().get(source, source)
+    if data_columns is not None:
+        described = _section(source, data_columns)
+    try:
+        descriptions = harness.describe(described)
+    except ColumnsError as error:
+        from harness.cli.ratings_file import unnamed_columns
+
+        if not (error.roles and Path(source).is_file()):
+            raise
+        raise unnamed_columns(error, "--columns") from None
     if documents:
         give_result([json.loads(data.to_json()) for data in descriptions])
         return 0
     for number, data in enumerate(descriptions):
         say("\n" * (number > 0) + data.text(min(screen_width() or WIDTH, WIDTH)))
     return 0
+
+
+def _section(source: str, columns: str) -> object:
+    """Return a file whose columns an option names, as the ``dataset`` part of a config."""
+    from harness.cli.ratings_file import DatasetAnswer
+
+    if not Path(source).is_file() or Path(source).suffix in (".yaml", ".yml"):
+        raise HarnessError(f"--columns: {source} is no file of ratings; leave the option out")
+    return DatasetAnswer(Path.cwd(), columns, asks=False, shows_rows=False).section(source)

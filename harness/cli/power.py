@@ -42,6 +42,7 @@ from harness.errors import HarnessError
 )
 @options.overrides
 @options.workers
+@click.option("--quiet", "-q", is_flag=True, help="Show no progress.")
 @options.results
 def power(
     run: str,
@@ -49,6 +50,7 @@ def power(
     pilot: int | None,
     overrides: tuple[str, ...],
     workers: int | None,
+    quiet: bool,
     **settings: Any,
 ) -> int:
     """Say which differences a run can find, and how many users and seeds it needs.
@@ -57,16 +59,18 @@ def power(
     power; with --difference also the power for it, and the users or the seeds that would be enough,
     from the run's own variances.
     """
+    from harness.cli.progress import display
     from harness.comparison.power_analysis import columns
 
+    whole: Any = run
     if pilot is None:
         if overrides or workers is not None:
             raise HarnessError("--set, --workers: need --pilot; add it, or leave them out")
-        (opened,) = options.opened((run,), results)
-        analysis = harness.power(opened, **settings)
+        (whole,) = options.opened((run,), results)
     else:
         settings |= {"pilot": pilot, "overrides": overrides, "workers": workers}
-        analysis = harness.power(run, **settings)
+    with display(quiet or bool(documents)) as watch:
+        analysis = harness.power(whole, watch=watch, **settings)
     if documents:
         give_result(analysis.to_dict())
     for sentence in analysis.sentences():

@@ -94,9 +94,7 @@ class DatasetAnswer:
             return detect(path, self.columns)
         except ColumnsError as error:
             if error.roles and not self.asks:
-                example = ",".join(f"{role}=NAME" for role in error.roles)
-                advice = f"name them, as {self.option} {example}"
-                raise DataError(f"{error.finding}; {advice}") from None
+                raise unnamed_columns(error, self.option) from None
             if self.columns or not self.asks or not error.roles:
                 raise
         except DataError:
@@ -119,6 +117,12 @@ class DatasetAnswer:
             if role != "timestamp" or name != "none":
                 self.columns[role] = columns[name]
         return detect(path, self.columns)
+
+
+def unnamed_columns(error: ColumnsError, option: str) -> DataError:
+    """Return an error that says how an option names the columns that were not found."""
+    example = ",".join(f"{role}=NAME" for role in error.roles)
+    return DataError(f"{error.finding}; name them, as {option} {example}")
 
 
 def named_columns(text: str | None, roles: Sequence[str], option: str) -> dict[str, str | int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -123,8 +123,12 @@ def analyse(
     metric: str | None = None,
     scale: float = 1.0,
     pilot: int | None = None,
+    progress: Callable[[int, int], object] = lambda done, total: None,
 ) -> PowerAnalysis:
-    """Return what the tests of a run can find, or those of a run with `scale` times its users."""
+    """Return what the tests of a run can find, or those of a run with `scale` times its users.
+
+    `progress` is called with the number of pairs that are done, and of all.
+    """
     if difference is not None and not 0 < difference < math.inf:
         raise ComparisonError(f"power: difference {difference}; use one above 0, as 0.005")
     label = chosen_metric(metric, run.info.metrics, f"{run.name}: no metric", run.info.headline)
@@ -150,11 +154,11 @@ def analyse(
     level = (1 - settings.confidence) / (1 if settings.correction == "none" else n_counted)
     if not level < power < 1:
         raise ComparisonError(f"power: {power}; use a chance above the level, as 0.8")
-    rows = [
-        row
-        for comparison in compared
-        for row in _pairs(run, comparison, settings, difference, power, scale)
-    ]
+    rows, n_pairs = list[dict[str, object]](), sum(len(entry.pairs) for entry in compared)
+    for comparison in compared:
+        for row in _pairs(run, comparison, settings, difference, power, scale):
+            rows.append(row)
+            progress(len(rows), n_pairs)
     claim = compared[0].claim
     notes = []
     if test == "wilcoxon":

@@ -36,7 +36,8 @@ class Stage(NamedTuple):
     cell: str
     stage: str
     """``waiting`` for another run, ``loading``, ``compiling``, ``fitting`` (``fitting by epoch``),
-    ``scoring``, ``metrics``, ``groups``, ``describing``, ``comparing`` or ``writing``."""
+    ``scoring``, ``metrics``, ``groups``, ``describing``, ``comparing``,
+    ``writing`` or ``power``."""
     done: int = 0
     total: int = 0
     """Steps in all, 0 where their number is unknown."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.arguments import checked
 from harness.comparison.power_analysis import PowerAnalysis, analyse
 from harness.errors import ComparisonError, counted
+from harness.execution.events import Stage, Watch
 from harness.results.runs import Run
 from harness.statistics.standard_error import POWER
 
@@ -21,7 +23,7 @@ FEWEST_PILOT = 25
 """Users of a pilot below which variances are no guide."""
 
 
-@checked(ComparisonError)
+@checked(ComparisonError, leaving=("watch",))
 def power(
     run: Run | str | Path | Mapping[str, object] | Experiment,
     *,
@@ -31,6 +33,7 @@ def power(
     pilot: int | None = None,
     overrides: Iterable[str] = (),
     workers: int | None = None,
+    watch: Watch | None = None,
 ) -> PowerAnalysis:
     r"""Say which differences a run can find, and how many users and seeds it needs for one.
 
@@ -57,6 +60,8 @@ def power(
         ``key.path=value`` each; for a pilot.
     workers : int, optional
         Processes of a pilot.
+    watch : callable, optional
+        Is told what is being done; by default a notebook shows it.
 
     Returns
     -------
@@ -86,34 +91,53 @@ def power(
     >>> found.pairs[["n_users", "users_needed"]].astype(int).values.tolist()
     [[39, 350]]
     """
-    if pilot is None:
-        if not isinstance(run, Run):
-            if not isinstance(run, str | os.PathLike):
-                raise ComparisonError(
-                    f"power: a {type(run).__name__} and no pilot; give a run, or `pilot=500` with "
-                    "a config"
-                )
-            from harness.results.reading import read_run
+    with _display() if watch is None else nullcontext(watch) as shown:
+        if pilot is None:
+            whole, scale = _opened(run), 1.0
+        else:
+            whole, scale = _pilot(run, pilot, list(overrides), workers, shown)
+        return analyse(
+            whole,
+            difference=difference,
+            power=power,
+            metric=metric,
+            scale=scale,
+            pilot=pilot,
+            progress=lambda done, total: shown(Stage("", "power", done, total)),
+        )
 
-            run = read_run(Path(run))
-        return analyse(run, difference=difference, power=power, metric=metric)
+
+def _display() -> AbstractContextManager[Watch]:
+    from harness.experiment.run import default_display
+
+    return default_display()
+
+
+def _opened(run: Run | str | Path | Mapping[str, object] | Experiment) -> Run:
+    """Return a run that is done."""
     if isinstance(run, Run):
-        raise ComparisonError("power: a run and a pilot; give a config, or leave `pilot` out")
-    if pilot < FEWEST_PILOT:
-        raise ComparisonError(f"power: a pilot of {pilot} users; use {FEWEST_PILOT} or more")
-    sampled, scale = _pilot(run, pilot, list(overrides), workers)
-    return analyse(
-        sampled, difference=difference, power=power, metric=metric, scale=scale, pilot=pilot
-    )
+        return run
+    if not isinstance(run, str | os.PathLike):
+        raise ComparisonError(
+            f"power: a {type(run).__name__} and no pilot; give a run, or `pilot=500` with a config"
+        )
+    from harness.results.reading import read_run
+
+    return read_run(Path(run))
 
 
 def _pilot(
-    config: str | Path | Mapping[str, object] | Experiment,
+    config: Run | str | Path | Mapping[str, object] | Experiment,
     n_users: int,
     overrides: list[str],
     workers: int | None,
+    watch: Watch,
 ) -> tuple[Run, float]:
     """Run a config on a sample of users; return the run and how many times larger the whole is."""
+    if isinstance(config, Run):
+        raise ComparisonError("power: a run and a pilot; give a config, or leave `pilot` out")
+    if n_users < FEWEST_PILOT:
+        raise ComparisonError(f"power: a pilot of {n_users} users; use {FEWEST_PILOT} or more")
     from harness.experiment.plan import Plan
     from harness.experiment.run import run
 
@@ -134,5 +158,6 @@ def _pilot(
     filters = [section.stated() for section in experiment.filters]
     filters.append({"kind": "sample-users", "n": n_users})
     sample = f"filters={json.dumps(filters)}"
-    sampled = run(config, results=None, overrides=[*overrides, sample], workers=workers)
+    stated = [*overrides, sample]
+    sampled = run(config, results=None, overrides=stated, workers=workers, watch=watch)
     return sampled, n_all / n_users

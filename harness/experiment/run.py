@@ -116,7 +116,7 @@ def run(
     if watch is None:
         settings: dict[str, Any] = {"results": results, "ratings": ratings, "overrides": overrides}
         settings |= {"workers": workers, "fresh": fresh, "trust_cache": trust_cache}
-        with _progress() as watch:
+        with default_display() as watch:
             return run(config, trust=trust, track=track, watch=watch, **settings)
     begun, started = time.perf_counter(), datetime.now(UTC)
     if not (workers is None or (isinstance(workers, int) and workers > 0)):
@@ -163,7 +163,7 @@ def run(
     return tracked(trackers, experiment.name, config_in_full, computed, written, watch)
 
 
-def _progress() -> AbstractContextManager[Watch]:
+def default_display() -> AbstractContextManager[Watch]:
     """Return what watches a run that its caller does not watch: a display in a notebook."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     if not hasattr(shell, "kernel"):  # as in a terminal

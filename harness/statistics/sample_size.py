@@ -103,25 +103,40 @@ def reached(
     >>> round(reached(0.5, Spread(1.0), 34, None, 0.05), 3)
     0.808
     """
-    size = abs(difference)
+    return _law(spread, n_users, n_seeds, level)(abs(difference))
+
+
+def _law(
+    spread: Spread, n_users: int, n_seeds: int | None, level: float
+) -> Callable[[float], float]:
+    """Return the power of a test as a function of the size of the true difference."""
+    variance = spread.users / n_users
+    if n_seeds is not None:
+        variance += spread.seeds / n_seeds + spread.rest / (n_users * n_seeds)
+    if variance <= 0:
+        return lambda size: 1.0 if size > 0 else level
+    true, tail = math.sqrt(variance), scipy.special.ndtr
     if n_seeds is None:
-        return _over_users(size, spread.users / n_users, n_users - 1.0, level)
-    return _two_way(size, spread, n_users, n_seeds, level)
+        critical = _over_users(n_users - 1.0, level)
+    else:
+        critical = _two_way(spread, n_users, n_seeds, level) / true
+
+    def power(size: float) -> float:
+        shift = size / true
+        return float((tail(shift - critical) + tail(-shift - critical)).mean())
+
+    return power
 
 
-def _over_users(size: float, variance: float, degrees: float, level: float) -> float:
-    """Return the power of the t-test: over the quantiles of the estimated variance.
+def _over_users(degrees: float, level: float) -> Floats:
+    """Return critical values of the t-test in true standard errors, at quantiles of the estimated.
 
     SciPy's noncentral t gives NaN far from the centre; a test compares both where it does not.
     """
-    if variance <= 0:
-        return 1.0 if size > 0 else level
     special = scipy.special
     shares = (0.5 + np.arange(N_POINTS)) / N_POINTS
     ratio = np.sqrt(special.chdtri(degrees, 1 - shares) / degrees)
-    critical = special.stdtrit(degrees, 1 - level / 2) * ratio
-    shift = size / math.sqrt(variance)
-    return float((special.ndtr(shift - critical) + special.ndtr(-shift - critical)).mean())
+    return np.asarray(special.stdtrit(degrees, 1 - level / 2) * ratio)
 
 
 def _points() -> Floats:
@@ -130,8 +145,8 @@ def _points() -> Floats:
     return (0.5 + np.arange(1, N_POINTS + 1)[:, None] / root ** np.arange(1, 4)) % 1.0
 
 
-def _two_way(size: float, spread: Spread, n_users: int, n_seeds: int, level: float) -> float:
-    """Return the power of the test with the standard error of `variance.two_way`."""
+def _two_way(spread: Spread, n_users: int, n_seeds: int, level: float) -> Floats:
+    """Return critical values of the test with the standard error of `variance.two_way`."""
     special = scipy.special
     cells = n_users * n_seeds
     degrees = np.array([n_users - 1, n_seeds - 1, (n_users - 1) * (n_seeds - 1)], float)
@@ -142,17 +157,11 @@ def _two_way(size: float, spread: Spread, n_users: int, n_seeds: int, level: flo
             spread.rest,
         ]
     )
-    variance = (expected[0] + expected[1] - expected[2]) / cells
-    if variance <= 0:
-        return 1.0 if size > 0 else level
     squares = expected / cells * special.chdtri(degrees, 1 - _points()) / degrees
     of_users, of_seeds, of_both = squares.T
     estimated = np.maximum(np.maximum(of_users, of_seeds), of_users + of_seeds - of_both)
     free = estimated**2 / (squares**2 / degrees).sum(axis=1)
-    critical = special.stdtrit(free, 1 - level / 2) * np.sqrt(estimated)
-    true = math.sqrt(variance)
-    found = special.ndtr((size - critical) / true) + special.ndtr((-size - critical) / true)
-    return float(found.mean())
+    return np.asarray(special.stdtrit(free, 1 - level / 2) * np.sqrt(estimated))
 
 
 def detectable(
@@ -166,8 +175,10 @@ def detectable(
     if spread == (0.0, 0.0, 0.0):
         return 0.0
 
+    law = _law(spread, n_users, n_seeds, level)
+
     def lacking(size: float) -> float:
-        return reached(size, spread, n_users, n_seeds, level) - power
+        return law(size) - power
 
     high = math.sqrt(sum(spread))
     for _ in range(200):
@@ -188,7 +199,13 @@ def users_needed(
     >>> users_needed(0.5, Spread(1.0), None, 0.05, 0.8)
     34
     """
-    return _least(lambda n: reached(difference, spread, n, n_seeds, level) >= power, 2, MOST_USERS)
+    by_users, rest = spread.users, 0.0
+    if n_seeds is not None:
+        by_users, rest = by_users + spread.rest / n_seeds, spread.seeds / n_seeds
+    start = _by_normal(difference, by_users, rest, level, power)
+    return _least(
+        lambda n: reached(difference, spread, n, n_seeds, level) >= power, start, MOST_USERS
+    )
 
 
 def seeds_needed(
@@ -201,19 +218,39 @@ def seeds_needed(
     >>> seeds_needed(0.5, Spread(1.0, 0.1, 0.1), 100, 0.05, 0.8)
     7
     """
-    return _least(lambda n: reached(difference, spread, n_users, n, level) >= power, 2, MOST_SEEDS)
+    by_seeds = spread.seeds + spread.rest / n_users
+    start = _by_normal(difference, by_seeds, spread.users / n_users, level, power)
+    return _least(
+        lambda n: reached(difference, spread, n_users, n, level) >= power, start, MOST_SEEDS
+    )
 
 
-def _least(is_enough: Callable[[int], bool], low: int, most: int) -> int | None:
-    """Return the least number from `low` to `most` that is enough, if one is."""
-    if is_enough(low):
-        return low
-    high = low
-    while not is_enough(high):
-        if high >= most:
-            return None
-        low, high = high, min(2 * high, most)
+def _by_normal(difference: float, divided: float, rest: float, level: float, power: float) -> float:
+    """Return which n is enough if the test has a normal law of variance `divided` / n + `rest`."""
+    quantile = scipy.special.ndtri
+    most = (abs(difference) / (quantile(1 - level / 2) + quantile(power))) ** 2 - rest
+    return float(divided / most) if most > 0 else math.inf
+
+
+def _least(is_enough: Callable[[int], bool], start: float, most: int) -> int | None:
+    """Return the least number from 2 to `most` that is enough, if one is; look near `start` first.
+
+    More than enough is enough too.
+    """
+    if not is_enough(most):
+        return None
+    low, high, step = 1, most, 1
+    number = int(min(max(start, 2), most - 1))
     while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if is_enough(middle) else (middle, high)
+        if is_enough(number):
+            high = number
+        else:
+            low = number
+        if low == 1:
+            number = max(high - step, 2)
+        elif high == most:
+            number = min(low + step, most - 1)
+        else:
+            number = (low + high) // 2
+        step *= 2
     return high

@@ -224,3 +224,23 @@ def test_bad_input_is_named(cli, tmp_path, monkeypatch, source, message):
     code, _, err = cli("describe", source)
     assert code == 2
     assert message in err
+
+
+def test_the_command_takes_the_columns_of_a_file_as_an_option(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "odd.csv").write_text("who;what;score;when\na;x;4;1\na;y;3;2\nb;x;5;3\n")
+    (tmp_path / "c.yaml").write_text(json.dumps(CONFIG))
+    code, _, err = cli("describe", "odd.csv")
+    assert code == 2
+    assert "name them, as --columns user=NAME,item=NAME" in err
+    named = ["--columns", "user=who,item=2,rating=score"]
+    code, out, _ = cli("describe", "odd.csv", *named)
+    assert code == 0
+    assert "3 by 2 users of 2 items" in out
+    for source in ("c.yaml", "bundled"):
+        code, _, err = cli("describe", source, *named)
+        assert code == 2
+        assert f"--columns: {source} is no file of ratings; leave the option out" in err
+    code, _, err = cli("describe", "odd.csv", "--columns", "user=who,item=that")
+    assert code == 2
+    assert "no column 'that' for the item; did you mean 'what'?" in err

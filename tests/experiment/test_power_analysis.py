@@ -9,6 +9,7 @@ import pytest
 import harness
 from harness.comparison.power_analysis import NO_NUMBER, columns
 from harness.errors import ComparisonError
+from harness.execution.events import CellFinished, Stage
 from harness.statistics import components
 from harness.statistics.sample_size import Spread, reached, users_needed
 
@@ -176,3 +177,14 @@ def test_the_command_prints_the_answer_and_json(folder, one, cli, tmp_path):
     code, out, _ = cli("power", str(path), "--pilot", "60", "--set", "metrics=[hit@3]")
     assert code == 0
     assert out.startswith("The smallest difference in hit@3 that the whole run (")
+
+
+def test_who_watches_is_told_how_far_it_is(one):
+    events = []
+    found = harness.power(one, watch=events.append)
+    n_pairs = len(found.pairs)
+    assert events == [Stage("", "power", done, n_pairs) for done in range(1, n_pairs + 1)]
+    events.clear()
+    harness.power(CONFIG, pilot=60, watch=events.append)
+    assert sum(isinstance(event, CellFinished) for event in events) == 3
+    assert events[-1] == Stage("", "power", n_pairs, n_pairs)

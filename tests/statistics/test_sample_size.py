@@ -66,6 +66,29 @@ def test_no_number_of_users_makes_up_for_seeds_and_the_other_way_round():
     assert reached(0.1, variances, 500, enough - 1, 0.05) < 0.8
 
 
+@pytest.mark.parametrize("case", range(4))
+def test_the_number_that_is_enough_is_the_least_one(case):
+    rng = np.random.default_rng(case)
+    variances = Spread(*10 ** rng.uniform([-3, -6, -3], [-1, -4, -1]))
+    difference, level = 10 ** rng.uniform(-2.5, -0.5), rng.choice([0.05, 0.001])
+
+    def least(is_enough, most):
+        numbers = [n for n in range(2, most) if is_enough(n)]
+        return numbers[0] if numbers else None
+
+    seeds = seeds_needed(difference, variances, 200, level, 0.8)
+    counted = least(lambda n: reached(difference, variances, 200, n, level) >= 0.8, 30)
+    assert counted == seeds or (counted is None and (seeds is None or seeds >= 30))
+    users = users_needed(difference, variances, 4, level, 0.8)
+    counted = least(lambda n: reached(difference, variances, n, 4, level) >= 0.8, 30)
+    assert counted == users or (counted is None and (users is None or users >= 30))
+    for number, arguments in ((users, lambda n: (n, 4)), (seeds, lambda n: (200, n))):
+        if number is not None:
+            assert reached(difference, variances, *arguments(number), level) >= 0.8
+            if number > 2:
+                assert reached(difference, variances, *arguments(number - 1), level) < 0.8
+
+
 def test_equal_rows_are_found_by_any_difference():
     assert detectable(Spread(0.0), 50, None, 0.05, 0.8) == 0.0
     assert users_needed(0.001, Spread(0.0), None, 0.05, 0.8) == 2
