@@ -50,9 +50,7 @@ MOST_SECONDS = 31_536_000.0
 class Section(BaseModel):
     """A part of a config: validation, schema, reference page and help come from its fields."""
 
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True
-    )
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     short: ClassVar[str] = ""
     """The key that a plain string in place of the section is the value of; empty for none."""
@@ -68,6 +66,25 @@ class Section(BaseModel):
     @classmethod
     def _spell_out(cls, value: object) -> object:
         return cls.spelled_out(value)
+
+    @classmethod
+    def meanings(cls) -> dict[str, str]:
+        """Return the text under the declaration of each key."""
+        from harness.meanings import meanings
+
+        texts = meanings(cls, Section)
+        return {key: text for key, text in texts.items() if key in cls.model_fields}
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        made = handler(schema)
+        properties = handler.resolve_ref_schema(made).get("properties", {})
+        for key, text in cls.meanings().items():
+            shown = properties.get(cls.model_fields[key].alias or key, {})
+            shown.setdefault("description", text)
+        return made
 
     def stated(self, exclude: Set[str] = frozenset()) -> dict[str, Any]:
         """Return the keys that are not defaults as plain data, and each kind."""
@@ -197,7 +214,9 @@ class Kind(Section):
     def __get_pydantic_json_schema__(
         cls, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        if "kind" in cls.model_fields or not cls.plugin_kind:
+        if "kind" in cls.model_fields:
+            return super().__get_pydantic_json_schema__(schema, handler)
+        if not cls.plugin_kind:
             return handler(schema)
         return {"family": cls.plugin_kind, "short": cls.short, "of": cls.__name__}
 

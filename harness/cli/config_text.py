@@ -27,10 +27,10 @@ def config_text(data: Mapping[str, object], beginning: str, note: str = "") -> s
     from harness.config.experiment import Experiment
     from harness.config.writing import escaped
 
-    fields = Experiment.model_fields
+    fields, meanings = Experiment.model_fields, Experiment.meanings()
     blocks = [beginning]
     for key, value in data.items():
-        text = str(fields[key].description)
+        text = meanings[key]
         if isinstance(value, dict) and "scale" in value:
             text += " The scale is the range of the file; widen it if other ratings are possible."
             text += f" Note: {note}" if note else ""
@@ -41,7 +41,7 @@ def config_text(data: Mapping[str, object], beginning: str, note: str = "") -> s
         if hasattr(default, "model_dump"):
             default = default.model_dump(mode="json", exclude={"validation"})
         commented = textwrap.indent(_yaml(key, default), "#")
-        blocks.append(_prose(str(fields[key].description)) + commented)
+        blocks.append(_prose(meanings[key]) + commented)
     return "\n".join(blocks)
 
 

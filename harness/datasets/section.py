@@ -115,7 +115,8 @@ class _File(Section):
     def __get_pydantic_json_schema__(
         cls, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        mapping = handler.resolve_ref_schema(handler(schema))
+        made = super().__get_pydantic_json_schema__(schema, handler)
+        mapping = handler.resolve_ref_schema(made)
         return {"anyOf": [{"type": "string", "description": cls.__doc__}, mapping]}
 
 

@@ -42,9 +42,10 @@ def test_a_new_config_loads_and_every_key_stands_under_its_meaning(call, tmp_pat
     as_written, _ = load(path)
     assert as_written.name == "my-first"
     text = " ".join("\n".join(lines).replace("\n# ", " ").split())
-    for key, field in Experiment.model_fields.items():
+    for key, meaning in Experiment.meanings().items():
         if f" {key}: " in text or f"#{key}: " in text:
-            assert " ".join(field.description.split()) in text
+            assert " ".join(meaning.split()) in text
+    assert Experiment.meanings().keys() == Experiment.model_fields.keys()
     assert not [line for line in lines if line.count("{") != line.count("}") or line.endswith(" ")]
     # What is commented out are the defaults.
     bare = [line[1:] if re.match("#(  |[^ ])", line) else line for line in lines]
