@@ -140,7 +140,7 @@ def test_a_clean_file_has_no_finding_and_says_what_was_not_checked(tmp_path):
     found = audit(tmp_path / "p.csv")
     assert found.findings == []
     never = {"dropped-users", "chosen-on-test"}
-    unknown = never | {"test-in-training", "training-items", "future"}
+    unknown = never | {"inner-ids", "cut-ids", "test-in-training", "training-items", "future"}
     assert set(found.not_checked) == unknown
     assert "no fault found, no caution found" in str(found)
     assert found.input == str(tmp_path / "p.csv")  # which distinguishes files of one name

@@ -14,12 +14,14 @@ from harness.errors import MetricError, ResultsError, counted
 from harness.extras.audit import (
     bad_estimates,
     clipped,
+    cut_digits,
     dropped_users,
     duplicates,
     filled_ratings,
     future,
     ideal,
     indistinct,
+    inner_ids,
     marked_estimates,
     one_list,
     sampled,
@@ -118,7 +120,7 @@ def _of_file(
             raise MetricError(f"{path}: no column of rank or estimate; add one")
         truth = tables.read(Path(truth_path), ("user", "item"), ("rating", "timestamp"), QRELS)
         truth = truth.assign(rating=truth.get("rating", 1.0))
-        no_errors = "clipped marked-estimates filled-ratings"
+        no_errors = "clipped marked-estimates filled-ratings cut-estimates"
         search.skip("a list has no estimates of ratings", no_errors)
         search.skip("the lists of several users have no common order", "one-list")
     search.skip("a file does not say which settings were tried", "chosen-on-test")
@@ -135,13 +137,14 @@ def _of_file(
     if useless:
         rest = "indistinct dropped-users sampled unequal-candidates ties ideal one-list"
         reason = "the ids or the estimates are of no use"
-        search.skip(reason, f"clipped marked-estimates {rest}")
+        search.skip(reason, f"clipped marked-estimates cut-estimates {rest}")
     else:
         ties.of_lists(search, lists)
         ideal.of_lists(search, lists)
         sampled.of_lists(search, lists)
         if truth is None:
             indistinct.of_lists(search, lists)
+            cut_digits.of_estimates(search, rows, lists)
             one_list.of_predictions(search, rows)
             unequal_candidates.of_predictions(search, rows)
         else:
@@ -157,11 +160,16 @@ def _check_training(
     search: Search, rows: pd.DataFrame, truth: pd.DataFrame | None, train: pd.DataFrame | None
 ) -> None:
     """Compare the test and the lists with the training pairs."""
+    of_train = "test-in-training training-items future"
+    cut_digits.of_ids(search, rows, truth, train)
     if train is None:
         reason = "there are no training pairs; give --train"
-        search.skip(reason, "test-in-training training-items future")
+        search.skip(reason, f"inner-ids cut-ids {of_train}")
         return
     duplicates.of_training(search, train)
+    if inner_ids.of_file(search, rows, truth, train):
+        search.skip("the ids are positions in the training part", of_train)
+        return
     training_pairs.of_file(search, rows, truth, train)
     training_items.of_file(search, rows, truth, train)
     future.of_file(search, rows if truth is None else truth, train)

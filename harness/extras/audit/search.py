@@ -22,8 +22,9 @@ from harness.results.scores import or_none
 SHOWN = 0.001  # smaller differences by a definition are not reported
 NEARLY_ALL, MOST, CLOSE = 0.9, 0.5, 0.05
 """Shares of equal estimates that are a fault; of a value, within which a random order is close."""
-FEW, NEGATIVES = 5, 20
-"""Estimates at one end that show a scale; unrated items in every list that look like a sample."""
+FEW, NEGATIVES, EXPECTED = 5, 20, 10
+"""Estimates at one end that show a scale, or ids that show a cut; unrated items in every list that
+look like a sample; rows expected by chance of which none is there by another cause."""
 PAIR = ["user", "item"]
 RMSE = metrics.parse("rmse")
 

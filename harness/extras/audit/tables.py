@@ -49,6 +49,7 @@ def usable(search: Search, rows: pd.DataFrame, truth: pd.DataFrame | None) -> Ta
     if "item" in rows:
         rows, truth = duplicates.of_file(search, rows, truth)
     else:
-        search.skip("the file has no items", "duplicates test-in-training training-items")
+        of_items = "duplicates inner-ids test-in-training training-items"
+        search.skip("the file has no items", of_items)
     bad_estimates.infinite(search, rows, truth, wrong, ~finite)
     return rows, truth
