@@ -157,6 +157,8 @@ def test_every_source_comes_out_as_published(ml_100k):
     found = {each.verdict for source in exact for each in done.findings[source]}
     assert found <= {"equal", "equal as printed"}
     assert {each.verdict for each in done.findings["hug-2020-faq"]} == {"equal"}
+    made_up = Counter(each.verdict for each in done.findings["schnabel-2016-mae"])
+    assert made_up == {"within the band": 35}
     agree, printed = done.digits
     assert agree == printed > 1500
     parsed = json.loads(done.to_json())
