@@ -68,28 +68,34 @@ def resolve_ties(rankings: Rankings, rule: Value, neutral: float = 0.0) -> Ranki
             lambda a, b: _draw(*lists, seed, a, b, relevance, rank), r.n_users, SMALLEST_BLOCK
         )
         return replace(r, relevance=relevance, rank=rank, tie_low=rank, tie_high=rank)
-    # Groups: entries of one user that share their ranks.
-    first = np.ones(len(r.rank), dtype=bool)
-    first[1:] = r.tie_low[1:] != r.tie_low[:-1]
-    first[r.offsets[:-1][np.diff(r.offsets) > 0]] = True
+    # Only what is tied with something is put in order: most lists have few ties.
+    tied = np.flatnonzero(r.tie_low != r.tie_high)
+    low, high, values = r.tie_low[tied], r.tie_high[tied], r.relevance[tied]
+    # Groups: entries of one user that share their ranks, and stand next to each other.
+    begins = np.zeros(len(r.rank), dtype=bool)
+    begins[r.offsets[:-1][np.diff(r.offsets) > 0]] = True
+    first = np.diff(tied, prepend=-2) > 1
+    first[1:] |= low[1:] != low[:-1]
+    first |= begins[tied]
     starts = np.flatnonzero(first)
     sizes = np.diff(starts, append=len(first))
     start, size = np.repeat(starts, sizes), np.repeat(sizes, sizes)
     place = np.arange(len(first)) - start
     mirrored = start + size - 1 - place
     if rule == "last":
-        order, ranks = mirrored, r.tie_low + r.tie_high - r.rank[mirrored]
+        order, ranks = mirrored, low + high - r.rank[tied][mirrored]
     else:
         # What counts less than an unjudged item goes to one end of its group, the rest to the
         # other.
-        order = np.lexsort((r.relevance, start))
-        negative = np.concatenate(([0], np.cumsum(r.relevance < neutral)))
+        order = np.lexsort((values, start))
+        negative = np.concatenate(([0], np.cumsum(values < neutral)))
         head = negative[start + size] - negative[start]
         if rule == "best":
             order, head = order[mirrored], size - head
-        ranks = np.where(place < head, r.tie_low + place, r.tie_high - size + 1 + place)
-    rank = ranks.astype(np.int32)
-    return replace(r, relevance=r.relevance[order], rank=rank, tie_low=rank, tie_high=rank)
+        ranks = np.where(place < head, low + place, high - size + 1 + place)
+    relevance, rank = r.relevance.copy(), r.tie_low.copy()
+    relevance[tied], rank[tied] = values[order], ranks
+    return replace(r, relevance=relevance, rank=rank, tie_low=rank, tie_high=rank)
 
 
 @kernel

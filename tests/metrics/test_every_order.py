@@ -4,11 +4,14 @@ import itertools
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from harness import Note, metrics
 from harness.errors import MetricError
 from harness.evaluation import bound_scores, random_order
-from harness.metrics import Rankings
+from harness.metrics import Rankings, Value
+from harness.metrics.ties import resolve_ties
 
 NUMBERS = {"threshold": "2", "offset": "-1", "base": "3", "beta": "2", "p": "0.3", "max": "4"}
 WORDS = {"binary": ["binary", "binary(2)"], "table": ["table(0, 1, 1, 4, 9)"], "random": []}
@@ -156,3 +159,56 @@ def test_the_best_and_the_worst_order_of_ties_are_the_extremes_of_all(rule):
     for metric, of_lists in by_order(wanted, orders, pools):
         values, expected = found[metric].per_user, [extreme(each) for each in of_lists]
         np.testing.assert_allclose(values, expected, atol=1e-12, err_msg=str(metric))
+
+
+def _list_by_list(estimates, judged, rule, neutral):
+    """Return what the judged items of one list have after its ties are ordered: by rank."""
+    order = sorted(range(len(estimates)), key=lambda place: -estimates[place])
+    entries = []
+    for estimate in dict.fromkeys(estimates[place] for place in order):
+        group = [place for place in order if estimates[place] == estimate]
+        low = 1 + sum(other > estimate for other in estimates)
+        high = low + len(group) - 1
+        values = [judged[place] for place in group if judged[place] is not None]
+        if rule == "last":
+            own = [order.index(place) + 1 for place in group if judged[place] is not None]
+            mirrored = [low + high - rank for rank in reversed(own)]
+            entries += zip(reversed(values), mirrored, strict=True)
+            continue
+        above = sorted((v for v in values if (v >= neutral) == (rule == "best")), reverse=True)
+        below = sorted((v for v in values if (v >= neutral) != (rule == "best")), reverse=True)
+        if rule == "worst":
+            above, below = above[::-1], below[::-1]
+        entries += zip(above, range(low, low + len(above)), strict=True)
+        entries += zip(below, range(high - len(below) + 1, high + 1), strict=True)
+    return entries
+
+
+@pytest.mark.parametrize("rule", ["best", "worst", "last"])
+@given(
+    st.lists(
+        st.lists(st.tuples(st.integers(0, 4), st.sampled_from([None, 0.0, 1.0, 2.0])), max_size=7),
+        max_size=5,
+    ),
+    st.sampled_from([0.0, 1.0, 2.5]),
+)
+def test_ties_are_ordered_list_by_list(rule, lists, neutral):
+    offsets, columns = [0], []
+    for one in lists:
+        order = sorted(range(len(one)), key=lambda place: -one[place][0])
+        for rank, place in enumerate(order, 1):
+            estimate, value = one[place]
+            low = 1 + sum(other > estimate for other, _ in one)
+            high = sum(other >= estimate for other, _ in one)
+            columns += [] if value is None else [(value, rank, low, high)]
+        offsets.append(len(columns))
+    values, ranks, low, high = zip(*columns, strict=True) if columns else ([], [], [], [])
+    rankings = Rankings(offsets, values, ranks, low, high, [len(one) for one in lists])
+    ordered = resolve_ties(rankings, Value(rule), neutral)
+    for user, one in enumerate(lists):
+        part = slice(offsets[user], offsets[user + 1])
+        found = zip(ordered.relevance[part].tolist(), ordered.rank[part].tolist(), strict=True)
+        estimates, judged = [e for e, _ in one], [v for _, v in one]
+        assert [*found] == _list_by_list(estimates, judged, rule, neutral)
+    assert ordered.tie_low.tolist() == ordered.tie_high.tolist() == ordered.rank.tolist()
+    assert ordered.tie_low.dtype == np.int32
