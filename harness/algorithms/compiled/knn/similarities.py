@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.algorithms import parameters, surprise
-from harness.algorithms.compiled import baseline_only
 from harness.algorithms.compiled.matrix import LazyMatrix
 from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, Lists, Offsets, Order
 from harness.kernels import kernel
@@ -31,6 +30,8 @@ def similarities_of(model: surprise.AlgoBase, trainset: ColumnTrainset) -> LazyM
     min_support, shrinkage = int(options["min_support"]), 0.0
     y_lists, order = sides(model, trainset)
     if measure == PEARSON_BASELINE:
+        from harness.algorithms.compiled import baseline_only  # imported where it is named
+
         min_support, shrinkage = max(2, min_support), float(options["shrinkage"])
         if model.bu is None:
             model.bu, model.bi = baseline_only.fit_baselines(model.bsl_options, trainset)
