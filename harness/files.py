@@ -20,6 +20,8 @@ from typing import IO
 
 from harness.errors import HarnessError, ResultsError, reason_of
 
+RUN_FILE = "run.json"
+"""The record of a run, in its folder."""
 BETWEEN_ATTEMPTS = 0.05
 """Seconds between two attempts to get a lock."""
 PATIENCE = 60.0
@@ -37,6 +39,16 @@ took its place; None where only the files that are not its own stay."""
 
 PATTERN = re.compile(r"[*?\[]")
 """What a path that stands for several files has in it."""
+
+
+def cache_folder() -> Path:
+    """Return the folder of downloads and cells: ``HARNESS_CACHE``, or the system's cache folder."""
+    variable = os.environ.get("HARNESS_CACHE")
+    if variable:
+        return Path(variable)
+    import pooch
+
+    return Path(pooch.os_cache("surprise-harness"))
 
 
 def placed(path: str | Path, base: Path | None) -> Path:

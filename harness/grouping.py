@@ -1,21 +1,22 @@
-"""Groups of users or items: how a config names them, and who belongs to which."""
+"""Groups of users or items: who belongs to which."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, model_validator
 
 from harness.errors import DataError, counted, suggestion
 from harness.lazy import pd
 from harness.metrics import number
-from harness.sections import Section
 from harness.splits import Split
 from harness.splits.base import natural
+
+if TYPE_CHECKING:
+    from harness.config.settings import GroupSection
 
 QUANTILES = 4
 MOST_VALUES = 10
@@ -26,48 +27,6 @@ UNKNOWN = "unknown"
 
 Masks = NDArray[np.bool_]
 """Of shape (n_groups, n_codes)."""
-
-
-class GroupSection(Section):
-    """A way to divide users or items into groups, each of which gets the metrics of the run."""
-
-    users: str | None = Field(default=None, min_length=1)
-    """`training_ratings`: quantiles of their number; `known`: with and without a training rating;
-    or a column of the data set's file of users."""
-    items: str | None = Field(default=None, min_length=1)
-    """`popularity`: head, middle and tail, the fewest items with a third of the training ratings
-    each; or a column of the data set's file of items. A field as `Action|Comedy` puts an item into
-    both groups."""
-    quantiles: int | None = Field(default=None, ge=2, le=20)
-    """How many groups `training_ratings` or a column of numbers gives, of about equal numbers of
-    users or items; by default 4, and for a column of up to ten values a group for each value."""
-
-    @model_validator(mode="after")
-    def _has_one_side(self) -> Self:
-        if (self.users is None) == (self.items is None):
-            raise ValueError("give either `users` or `items`, as {users: training_ratings}")
-        if self.quantiles and self.title in ("users: known", "items: popularity"):
-            raise ValueError(f"quantiles: {self.by} has groups of its own; leave it out")
-        return self
-
-    @property
-    def side(self) -> str:
-        """Whether `users` or `items` are divided."""
-        return "items" if self.users is None else "users"
-
-    @property
-    def by(self) -> str:
-        """What they are divided by."""
-        return self.users or self.items or ""
-
-    @property
-    def title(self) -> str:
-        """Name in tables."""
-        return f"{self.side}: {self.by}"
-
-
-KNOWN = GroupSection(users="known")
-"""What is added where a split has users with and without a training rating."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +41,7 @@ class Groups:
 def divide(section: GroupSection, splits: Sequence[Split]) -> Groups:
     """Divide users or items for each fold of a table, or raise a DataError for a bad column.
 
+    >>> from harness.config.settings import GroupSection
     >>> from harness.datasets import load
     >>> from harness.splits import make
     >>> from harness.splits.random import Holdout
@@ -91,7 +51,7 @@ def divide(section: GroupSection, splits: Sequence[Split]) -> Groups:
     """
     users = section.side == "users"
     counts = np.array([_counts(split, users) for split in splits])
-    if section.title == KNOWN.title:
+    if section.title == "users: known":
         return Groups(["known", UNKNOWN], [np.array([row > 0, row == 0]) for row in counts])
     if section.title == "items: popularity":
         return Groups(["head", "middle", "tail", UNKNOWN], [_thirds(row) for row in counts])

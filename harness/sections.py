@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Set
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar, Union, get_args
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar, get_args
 
 import numpy as np
 from pydantic import (
@@ -22,25 +22,16 @@ from pydantic import (
 )
 from pydantic_core import (
     CoreSchema,
-    ErrorDetails,
     InitErrorDetails,
     PydanticCustomError,
     core_schema,
 )
 
 from harness import plugins
-from harness.errors import DataError, PluginError, suggestion
+from harness.errors import PluginError, suggestion
 
 KeyPath = tuple[str | int, ...]
 """Keys and list positions from the top of a config to a value."""
-WORDS = {
-    "boolean": "true or false",
-    "integer": "a whole number",
-    "number": "a number",
-    "string": "text",
-    "tuple": "a list",
-}
-"""What messages call the types of Pydantic."""
 PATHS = frozenset({"path", "test", "train", "file"})
 """Keys of data sets and splits that name files."""
 MOST_SECONDS = 31_536_000.0
@@ -97,24 +88,6 @@ class Section(BaseModel):
         return self.model_dump(mode="json", exclude=unused)
 
 
-S = TypeVar("S", bound=Section)
-
-
-def validated(section: type[S], data: object, where: str) -> S:
-    """Return a section of plain data that belong to no config, or raise a DataError."""
-    try:
-        return section.model_validate(plain_data(data))
-    except ValidationError as error:
-        lines = []
-        for fault in error.errors():
-            missing = fault["loc"][-1:] if fault["type"] == "missing" else ()
-            path = dotted((*located(data, fault["loc"]), *missing))
-            lines.append(": ".join(filter(None, (where, path, explained(fault, section)))))
-        raise DataError("\n".join(dict.fromkeys(lines))) from None
-    except RecursionError:  # as of a mapping that contains itself
-        raise DataError(f"{where}: nested too deeply; flatten it") from None
-
-
 def plain_data(data: object) -> object:
     """Return a copy of Python data, with NumPy's numbers and arrays as Python's."""
     if isinstance(data, np.generic | np.ndarray):
@@ -157,18 +130,16 @@ class Kind(Section):
     """A section of which there are several kinds, each a class with a literal `kind`.
 
     A direct subclass is a family: it has no `kind`, declares as abstract methods what every kind
-    must have, and as the type of a field stands for all its kinds. Kinds register by being defined;
-    one that lacks an abstract method does not import. Of a family with `plugin_kind`, the kinds are
-    plug-ins: that of a section is imported when its `kind` is read.
+    must have, and as the type of a field stands for all its kinds, each of which is imported when
+    it is named. One that lacks an abstract method does not import. The kinds of a family are
+    plug-ins, or those of its `homes`.
     """
 
-    model_config = ConfigDict(defer_build=True)  # a family's kinds are known once all are imported
-
-    kinds: ClassVar[list[type[Kind]]] = []
-    """The kinds of the family, in the order of their definition."""
     short = "kind"
     plugin_kind: ClassVar[str] = ""
-    """The group of `harness.plugins` that has the kinds."""
+    """The group of `harness.plugins` that has the kinds; empty where no plug-in can add one."""
+    homes: ClassVar[Mapping[str, str]] = {}
+    """By kind, ``module:class`` of the kinds of a family without plug-ins."""
     family: ClassVar[str] = ""
     """What messages call the kinds."""
     of_record: ClassVar[type[Kind] | None] = None
@@ -187,13 +158,8 @@ class Kind(Section):
     @classmethod
     def __pydantic_init_subclass__(cls, **options: object) -> None:
         super().__pydantic_init_subclass__(**options)
-        if Kind in cls.__bases__:
-            cls.kinds = []
-        elif "kind" in cls.model_fields:
-            if missing := sorted(cls.__abstractmethods__):
-                raise TypeError(f"{cls.__name__}: write `{missing[0]}`, as the other kinds have it")
-            if not cls.model_fields["kind"].is_required():  # else it stands for kinds of a record
-                cls.kinds.append(cls)
+        if "kind" in cls.model_fields and (missing := sorted(cls.__abstractmethods__)):
+            raise TypeError(f"{cls.__name__}: write `{missing[0]}`, as the other kinds have it")
 
     @classmethod
     def __get_pydantic_core_schema__(
@@ -201,14 +167,7 @@ class Kind(Section):
     ) -> CoreSchema:
         if "kind" in cls.model_fields:
             return handler(source)
-        if cls.plugin_kind:
-            return core_schema.no_info_plain_validator_function(cls.of_plugin)
-        kinds: Any = Union[tuple(cls.kinds)]  # noqa: UP007
-        section: Any = Annotated[kinds, Field(discriminator="kind")]
-        if cls.short:
-            read = BeforeValidator(cls.spelled_out, json_schema_input_type=str | kinds)
-            section = Annotated[section, read]
-        return handler.generate_schema(section)
+        return core_schema.no_info_plain_validator_function(cls.named)
 
     @classmethod
     def __get_pydantic_json_schema__(
@@ -216,12 +175,10 @@ class Kind(Section):
     ) -> dict[str, Any]:
         if "kind" in cls.model_fields:
             return super().__get_pydantic_json_schema__(schema, handler)
-        if not cls.plugin_kind:
-            return handler(schema)
-        return {"family": cls.plugin_kind, "short": cls.short, "of": cls.__name__}
+        return {"family": cls.family, "short": cls.short, "of": cls.__name__}
 
     @classmethod
-    def of_plugin(cls, value: object) -> object:
+    def named(cls, value: object) -> object:
         """Return a section as the kind that its ``kind`` names, imported where it is new."""
         value = cls.spelled_out(value)
         if isinstance(value, cls):
@@ -229,8 +186,10 @@ class Kind(Section):
         if not isinstance(value, dict):
             raise PydanticCustomError("model_type", "must be a mapping")
         kind = value.get("kind")
-        if kind is None:
+        if "kind" not in value or (kind is None and cls.plugin_kind):
             raise PydanticCustomError("union_tag_not_found", "no kind")
+        if not cls.plugin_kind:
+            return cls._of_home(str(kind), value)
         facts = plugins.recorded(cls.plugin_kind, str(kind))
         if facts is not None and cls.of_record is not None:
             return cls.of_record.model_validate(value | {"facts": facts})
@@ -251,6 +210,23 @@ class Kind(Section):
         return section.model_validate(value)
 
     @classmethod
+    def _of_home(cls, kind: str, value: dict[str, object]) -> object:
+        """Return a section of a family without plug-ins."""
+        if kind not in cls.homes:
+            context = {"tag": kind, "hint": suggestion(kind, cls.homes)}
+            raise PydanticCustomError("union_tag_invalid", "unknown kind", context)
+        try:
+            return cls._from_home(kind).model_validate(value)
+        except ValidationError as error:
+            raise _tagged(error, kind) from None
+
+    @classmethod
+    def _from_home(cls, kind: str) -> type[Kind]:
+        module, _, name = cls.homes[kind].partition(":")
+        section: type[Kind] = getattr(import_module(module), name)
+        return section
+
+    @classmethod
     def kind_names(cls) -> list[str]:
         """Return the names of all kinds of the family that can be used, this package's first."""
         return [name for name, _ in cls.usable_kinds()]
@@ -258,7 +234,9 @@ class Kind(Section):
     @classmethod
     def usable_kinds(cls) -> Iterator[tuple[str, type[Kind]]]:
         """Yield the kinds of the family that can be used, with their names."""
-        for plugin, reason in plugins.declared(cls.plugin_kind):
+        for kind in cls.homes:
+            yield kind, cls._from_home(kind)
+        for plugin, reason in plugins.declared(cls.plugin_kind) if cls.plugin_kind else ():
             if not reason and not (not plugin.is_builtin and plugins.problem(plugin)):
                 section = plugin.load()
                 if isinstance(section, type) and issubclass(section, cls):
@@ -287,94 +265,12 @@ def _tagged(error: ValidationError, kind: str) -> ValidationError:
     return ValidationError.from_exception_data(error.title, lines)
 
 
-def explained(error: ErrorDetails, top: type[Section]) -> str:
-    """Return what one entry of ``ValidationError.errors()`` of a section found, and what to do."""
-    kind, value, location = error["type"], error["input"], error["loc"]
-    context = error.get("ctx", {})
-    if isinstance(value, dict | list):
-        shown = "a mapping" if isinstance(value, dict) else f"a list of {len(value)}"
-    else:
-        shown = brief(value)
-    match kind:
-        case "extra_forbidden":
-            inside = sections_at(top, location[:-1])
-            keys = {key for section in inside for key in section.model_fields}
-            return f"unknown key; {suggestion(location[-1], keys)}"
-        case "missing":
-            return "missing; add it"
-        case "union_tag_not_found":
-            kinds = [_kind(section) or "" for section in sections_at(top, location)]
-            return f"no `kind` given; {suggestion('', kinds)}"
-        case "union_tag_invalid":
-            tag = context["tag"]
-            hint = context.get("hint") or suggestion(tag, _quoted(context["expected_tags"]))
-            return f"unknown kind {tag!r}; {hint}"
-        case "literal_error":
-            said = "empty" if value is None else f"found {shown}"
-            return f"{said}; {suggestion(value, _quoted(context['expected']))}"
-        case "value_error":
-            return str(context["error"])
-        case "string_pattern_mismatch":
-            allowed = "letters from a to z, digits, '.', '_' and '-', a letter or digit first"
-            return f"found {shown}; use up to 80 {allowed}"
-        case "too_short":
-            return "empty; name at least one"
-        case _ if value is None:
-            return "empty; write a value"
-        case "list_type":
-            bare = ", ".join(map(str, value)) if isinstance(value, tuple) else shown.strip("'")
-            entry = "{…}" if isinstance(value, dict) or "\n" in repr(value) else bare
-            return f"found {shown}; write a list: [{entry}]"
-        case "model_type" | "model_attributes_type" | "dict_type":
-            short = "" if kind == "dict_type" else sections_at(top, location)[0].short
-            alone = f", or its `{short}` alone" if short else ""
-            return f"found {shown}; it must be a mapping of keys to values{alone}"
-        case "string_type" if not isinstance(value, dict | list):
-            return f"found {shown}; it must be text: put it in quotation marks"
-    expected = re.sub("^[A-Z][a-z]+ should ", "", error["msg"])
-    for word, plain in WORDS.items():
-        expected = expected.replace(f"a valid {word}", plain)
-    return f"found {shown}; it must {expected}"
-
-
 def brief(value: object) -> str:
     """Return a value in one line of a message."""
     text = repr(value)
     if "\n" in text:  # as of a DataFrame
         text = f"an object of type {type(value).__name__}"
     return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-def _quoted(text: str) -> list[str]:
-    """Return the words that a message of Pydantic lists in quotation marks."""
-    return re.findall(r"'([^']*)'", text)
-
-
-def sections_at(top: type[Section], location: KeyPath) -> list[type[Section]]:
-    """Return the sections that may stand at a location, or around it if none does."""
-    sections = [top]
-    for part in location:
-        fields = [
-            section.model_fields[part] for section in sections if part in section.model_fields
-        ]
-        inner = [section for field in fields for section in _sections(field.annotation)]
-        sections = inner or [section for section in sections if _kind(section) == part] or sections
-    return sections
-
-
-def _kind(section: type[Section]) -> str | None:
-    return section.model_fields["kind"].default if "kind" in section.model_fields else None
-
-
-def _sections(annotation: object) -> list[type[Section]]:
-    """Return every section that an annotation may hold, through lists, unions and Annotated."""
-    if isinstance(annotation, type) and issubclass(annotation, Section):
-        if issubclass(annotation, Kind) and _kind(annotation) is None:
-            if annotation.plugin_kind:
-                return [section for _, section in annotation.usable_kinds()]
-            return [*annotation.kinds]
-        return [annotation]
-    return [section for part in get_args(annotation) for section in _sections(part)]
 
 
 def dotted(path: KeyPath) -> str:

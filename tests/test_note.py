@@ -10,8 +10,8 @@ import pytest
 
 import harness
 from harness import Note
-from harness.config.files import RUN_FILE
 from harness.errors import ResultsError
+from harness.files import RUN_FILE
 from harness.notes import PLAIN, as_note, by_weight, codes, sentence
 from harness.results.record import RunInfo
 

@@ -10,8 +10,8 @@ import pytest
 import harness
 from harness import plugins
 from harness.algorithms.spark_session import find_java
-from harness.config.document import parse
 from harness.config.load import load
+from harness.config.yaml_text import parse
 from harness.errors import AlgorithmError
 from harness.results import read_run
 from harness.results.verdict import verdict_lines

@@ -120,7 +120,7 @@ def prepare(name: str, params: Params) -> None:
 
 def environment(library: str) -> Path:
     """Return the interpreter of a library's environment, made in the cache at the first use."""
-    from harness.datasets.catalogue import cache_folder
+    from harness.files import cache_folder
 
     declared = libraries()[library]
     version, base = _base(library, declared)

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from harness import evaluation, seeds, statistics
 from harness.analyses.base import BuiltinAnalysis, ScoredCell
 from harness.comparison.inference import infer
-from harness.grouping import KNOWN, UNKNOWN, Groups, GroupSection, divide
+from harness.config.settings import KNOWN, GroupSection
+from harness.grouping import UNKNOWN, Groups, divide
 from harness.lazy import pd
 from harness.metrics import Metric, Rankings, Scores
 from harness.metrics.arrays import Floats

@@ -73,12 +73,14 @@ def make_schema() -> JsonSchema:
     a run may be left out of a file, and which algorithms and metrics an editor can offer.
     """
     from harness.algorithms.registry import algorithms
+    from harness.candidates import CandidatesSection
     from harness.config.experiment import Experiment
     from harness.splits import FilterSection, SplitSection
 
     families: dict[str, type[Kind]] = {
         "SplitSection": SplitSection,
         "FilterSection": FilterSection,
+        "CandidatesSection": CandidatesSection,
     }
     declared = Experiment.model_json_schema()
     for family in families.values():

@@ -15,7 +15,8 @@ from harness.config.paths import moved, moved_paths
 from harness.datasets.section import DatasetSection
 from harness.errors import ConfigError
 from harness.files import placed
-from harness.sections import PATHS, KeyPath, brief, sections_at
+from harness.section_faults import sections_at
+from harness.sections import PATHS, KeyPath, brief
 
 MORE = "+"
 """Before the key of a list: its entries come behind those of the base."""

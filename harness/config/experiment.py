@@ -9,7 +9,6 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 
-import harness.listed_candidates  # noqa: F401 - a kind is known once its class is defined
 from harness import metrics, plugins
 from harness.candidates import CandidatesSection, Rated
 from harness.config.algorithms import AlgorithmConfig, AlgorithmSection
@@ -18,6 +17,7 @@ from harness.config.settings import (
     Curve,
     Draw,
     Execution,
+    GroupSection,
     Inference,
     Outputs,
     Results,
@@ -27,7 +27,6 @@ from harness.config.settings import (
 from harness.config.trackers import TrackersSection
 from harness.datasets.section import DatasetSection
 from harness.errors import MetricError, PluginError, suggestion
-from harness.grouping import GroupSection
 from harness.quantities import State
 from harness.sections import OneOrMore, Section, folded
 from harness.splits import FilterSection, SplitSection

@@ -16,12 +16,11 @@ from harness.algorithms import registry
 from harness.config.algorithms import AlgorithmConfig, AlgorithmSection
 from harness.config.document import Document
 from harness.config.experiment import Experiment
-from harness.config.files import RENAMED
 from harness.config.from_python import name_of_given
 from harness.config.trackers import tracker_faults
 from harness.errors import ConfigError, Fault, PluginError
 from harness.files import as_list, placed
-from harness.sections import KeyPath, Section, explained
+from harness.sections import KeyPath, Section
 
 MAX_BITS = 1_024
 """Of a whole number; a larger one is more than any floating-point number."""
@@ -150,6 +149,9 @@ def _algorithm_faults(document: Document) -> Iterator[Fault]:
 
 def _explained(error: ErrorDetails, document: Document) -> Fault:
     """Turn one entry of ``ValidationError.errors()`` into a fault at its key."""
+    from harness.config.files import RENAMED
+    from harness.section_faults import explained
+
     path = document.known(error["loc"])
     if error["type"] == "missing":
         path = (*path, error["loc"][-1])

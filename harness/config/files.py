@@ -10,12 +10,12 @@ from pathlib import Path
 
 from harness import plugins
 from harness.arguments import check_path, is_unicode
-from harness.config.document import Document, parse, refusal
+from harness.config.document import Document, refusal
+from harness.config.yaml_text import parse
 from harness.errors import HarnessError, nearest, reason_of, suggestion
-from harness.files import are_there, as_list, read_regular
+from harness.files import RUN_FILE, are_there, as_list, read_regular
 from harness.sections import PATHS
 
-RUN_FILE = "run.json"
 MAX_RECORD_BYTES = 64_000_000
 MAX_BYTES = 100_000
 CONFIGS = (".yaml", ".yml", ".txt", ".json")

@@ -11,7 +11,6 @@ from harness import plugins
 from harness.config.document import Document, refusal
 from harness.config.experiment import Experiment
 from harness.config.faults import checked, code_named
-from harness.config.files import read
 from harness.config.from_python import GIVEN, name_of_given, with_variables
 from harness.datasets.section import OF_LOADED, DatasetSection
 from harness.errors import ConfigError, counted, joined
@@ -72,6 +71,8 @@ def load(
 
 def read_config(config: str | Path) -> Document:
     """Read a config with what it extends; nothing in it is validated, and no code imported."""
+    from harness.config.files import read
+
     return _extended(read(Path(config)))
 
 

@@ -8,10 +8,12 @@ from dataclasses import replace
 
 from pydantic import TypeAdapter, ValidationError
 
-from harness.config.document import Document, parse, refusal
+from harness.config.document import Document, refusal
 from harness.config.experiment import Experiment
+from harness.config.yaml_text import parse
 from harness.errors import ConfigError
-from harness.sections import KeyPath, brief, sections_at
+from harness.section_faults import sections_at
+from harness.sections import KeyPath, brief
 
 _TEXTS = TypeAdapter(list[str])
 

@@ -1,4 +1,4 @@
-"""How a run is computed and compared: seeds, inference, tuning, outputs, execution."""
+"""How a run is computed and compared: seeds, inference, tuning, outputs, groups, execution."""
 
 from __future__ import annotations
 
@@ -213,6 +213,48 @@ class Outputs(Section):
     def wanted(self) -> bool:
         """Whether anything is kept."""
         return self.lists is not None or self.estimates
+
+
+class GroupSection(Section):
+    """A way to divide users or items into groups, each of which gets the metrics of the run."""
+
+    users: str | None = Field(default=None, min_length=1)
+    """`training_ratings`: quantiles of their number; `known`: with and without a training rating;
+    or a column of the data set's file of users."""
+    items: str | None = Field(default=None, min_length=1)
+    """`popularity`: head, middle and tail, the fewest items with a third of the training ratings
+    each; or a column of the data set's file of items. A field as `Action|Comedy` puts an item into
+    both groups."""
+    quantiles: int | None = Field(default=None, ge=2, le=20)
+    """How many groups `training_ratings` or a column of numbers gives, of about equal numbers of
+    users or items; by default 4, and for a column of up to ten values a group for each value."""
+
+    @model_validator(mode="after")
+    def _has_one_side(self) -> Self:
+        if (self.users is None) == (self.items is None):
+            raise ValueError("give either `users` or `items`, as {users: training_ratings}")
+        if self.quantiles and self.title in ("users: known", "items: popularity"):
+            raise ValueError(f"quantiles: {self.by} has groups of its own; leave it out")
+        return self
+
+    @property
+    def side(self) -> str:
+        """Whether `users` or `items` are divided."""
+        return "items" if self.users is None else "users"
+
+    @property
+    def by(self) -> str:
+        """What they are divided by."""
+        return self.users or self.items or ""
+
+    @property
+    def title(self) -> str:
+        """Name in tables."""
+        return f"{self.side}: {self.by}"
+
+
+KNOWN = GroupSection(users="known")
+"""What is added where a split has users with and without a training rating."""
 
 
 class Results(Section):

@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING
 from harness import lazy
 
 if TYPE_CHECKING:
-    from harness.datasets.catalogue import available, cache_folder
+    from harness.datasets.catalogue import available
     from harness.datasets.loading import load, load_under
     from harness.datasets.ratings import Ratings
+    from harness.files import cache_folder
 
 __all__ = ["Ratings", "available", "cache_folder", "load", "load_under"]
 

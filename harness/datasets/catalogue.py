@@ -11,12 +11,10 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Literal
 
-from pydantic import (
-    TypeAdapter,
-)
+from pydantic import TypeAdapter
 
-DuplicatePolicy = Literal["error", "first", "last", "latest", "mean", "sum", "count"]
-"""Policy for a pair of user and item that is rated more than once."""
+from harness.datasets.value_format import DuplicatePolicy
+from harness.files import cache_folder
 
 
 @dataclass(frozen=True)
@@ -164,14 +162,9 @@ def is_archive(path: Path) -> bool:
     return path.name.casefold().endswith((".zip", ".tar.gz"))
 
 
-def cache_folder() -> Path:
-    """Return the folder of downloads: ``HARNESS_CACHE``, or the system's cache folder."""
-    variable = os.environ.get("HARNESS_CACHE")
-    if variable:
-        return Path(variable)
-    import pooch
-
-    return Path(pooch.os_cache("surprise-harness"))
+def find(name: str) -> DataSet | None:
+    """Return the data set of a name of the catalogue, or of another name of one."""
+    return CATALOGUE.get(ALIASES.get(name, name))
 
 
 def available() -> list[DataSet]:

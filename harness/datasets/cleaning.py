@@ -16,11 +16,12 @@ from harness.arguments import MOST_RATING, unit_fault
 from harness.datasets.arrow_columns import Mask, shown
 from harness.datasets.conversion import SHOWN, Coded, Flaw, Rows, Table
 from harness.datasets.not_rated import Suspect, suspect
-from harness.datasets.section import DatasetSection, Policies
+from harness.datasets.section import DatasetSection
 from harness.datasets.times import NO_TIME
+from harness.datasets.value_format import Policies
 from harness.errors import DataError, counted
 from harness.notes import Note
-from harness.sections import validated
+from harness.section_faults import validated
 
 _ADVICE = {
     "unreadable": "`unreadable: drop` drops",

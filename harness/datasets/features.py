@@ -24,7 +24,7 @@ from harness.datasets.readers.text import read_sample, read_text
 from harness.datasets.section import FeaturesSection, ItemsSection
 from harness.errors import DataError, counted
 from harness.notes import Note
-from harness.sections import validated
+from harness.section_faults import validated
 
 if TYPE_CHECKING:
     from harness.datasets.ratings import Ratings

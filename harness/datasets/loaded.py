@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 from harness.arguments import checked
 from harness.datasets.columns import RATINGS
 from harness.datasets.ratings import Ratings, of_columns, of_frame
-from harness.datasets.section import Policies
-from harness.datasets.value_format import ValueFormat
+from harness.datasets.value_format import Policies, ValueFormat
 from harness.errors import DataError, HarnessError, reason_of
 from harness.lazy import pa
 

@@ -17,15 +17,13 @@ from harness.datasets.section import (
     OF_VALUES,
     DatasetSection,
     FeaturesSection,
-    Policies,
     dataset_names,
 )
 from harness.datasets.synthetic_section import SyntheticSection
-from harness.datasets.value_format import ValueFormat
+from harness.datasets.value_format import Policies, ValueFormat
 from harness.errors import DataError, suggestion
 from harness.files import is_url, placed
 from harness.lazy import pd
-from harness.sections import validated
 
 if TYPE_CHECKING:
     from harness.datasets.archives import Progress
@@ -171,11 +169,11 @@ def _value_format(section: DatasetSection, chosen: Mapping[str, object]) -> Valu
 def _load(
     section: DatasetSection, cache: Path | None, base: Path | None, progress: Progress | None
 ) -> Ratings:
-    data_set = section.data_set
-    if data_set is not None and data_set.kind == "synthetic":
+    if section.synthetic is not None or section.name == "synthetic":
         from harness.datasets.synthetic import make_up  # imports Numba
 
         return make_up(section.synthetic or SyntheticSection())
+    data_set = section.data_set
     if data_set is None and section.name is not None:
         from harness.datasets.plugin import load_plugin
 
@@ -225,6 +223,8 @@ def _section(source: object, base: Path | None) -> DatasetSection:
         source = {"path": source}
     if not isinstance(source, str | Mapping):
         raise _no_ratings(source)
+    from harness.section_faults import validated
+
     try:
         return validated(DatasetSection, source, "dataset")
     except DataError:

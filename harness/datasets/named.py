@@ -11,7 +11,7 @@ from pathlib import Path
 
 from harness.datasets import features
 from harness.datasets.archives import Progress, Watched, open_member
-from harness.datasets.catalogue import DataSet, FeatureFile, cache_folder, is_archive
+from harness.datasets.catalogue import DataSet, FeatureFile, is_archive
 from harness.datasets.download import fetch, find_local, inspect
 from harness.datasets.plays import read_plays, read_plays_as_pandas
 from harness.datasets.ratings import Ratings
@@ -20,7 +20,7 @@ from harness.datasets.readers.base import ReadOptions
 from harness.datasets.readers.text import read_text
 from harness.datasets.section import DatasetSection
 from harness.errors import DataError
-from harness.files import hold, placed
+from harness.files import cache_folder, hold, placed
 from harness.notes import Note
 
 LOCK_PATIENCE = 3600.0

@@ -12,10 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from harness.arguments import checked
-from harness.datasets.section import (
-    Policies,
-)
-from harness.datasets.value_format import ValueFormat
+from harness.datasets.value_format import Policies, ValueFormat
 from harness.errors import DataError, counted
 from harness.lazy import pd
 from harness.notes import Note

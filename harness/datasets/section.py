@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Annotated, Literal, Self, TypedDict
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -20,10 +20,13 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
 from harness import plugins
-from harness.datasets.catalogue import ALIASES, CATALOGUE, DataSet, DuplicatePolicy
 from harness.datasets.synthetic_section import Scale, SyntheticSection
+from harness.datasets.value_format import DuplicatePolicy, Policies
 from harness.errors import nearest
 from harness.sections import Section
+
+if TYPE_CHECKING:
+    from harness.datasets.catalogue import DataSet
 
 
 def _checked_encoding(name: str) -> str:
@@ -33,19 +36,10 @@ def _checked_encoding(name: str) -> str:
     return checked_encoding(name)
 
 
-class Policies(TypedDict, total=False):
-    """What to do with rows that cannot be used unchanged, by the keys of a config."""
-
-    scale: tuple[float, float] | None
-    duplicates: str
-    missing: str
-    out_of_scale: str
-    unreadable: str
-    not_rated: list[float] | None
-
-
 def dataset_names() -> list[str]:
     """Return every name of a data set, those of this package first."""
+    from harness.datasets.catalogue import ALIASES
+
     builtin = sorted({*plugins.builtin_names("datasets"), *ALIASES})
     return [*builtin, *(name for name in plugins.names("datasets") if name not in builtin)]
 
@@ -69,9 +63,12 @@ class _PluginName:
         return {"anyOf": [names, {"pattern": ":", "type": "string"}]}
 
     def _checked(self, name: str) -> str:
-        is_builtin = name in plugins.builtin_names(self.kind) or name in ALIASES
+        if name in plugins.builtin_names(self.kind):
+            return name
+        from harness.datasets.catalogue import ALIASES
+
         is_recorded = plugins.recorded(self.kind, name) is not None
-        if is_builtin or is_recorded or ":" in name or name in self.names():
+        if name in ALIASES or is_recorded or ":" in name or name in self.names():
             return name
         ending = PurePath(name).suffix
         if self.kind == "datasets" and ending and nearest(name, self.names()) is None:
@@ -295,8 +292,9 @@ class DatasetSection(_File):
         """Return a plain string as a name or, if it looks like one, as a path."""
         if not isinstance(value, str):
             return value
-        is_name = value in CATALOGUE or value in ALIASES
-        if is_name:
+        from harness.datasets.catalogue import find
+
+        if find(value) is not None:
             return {"name": value}
         from harness.datasets.own_files import is_ratings_file
 
@@ -351,7 +349,6 @@ class DatasetSection(_File):
             raise ValueError("the scale of synthetic ratings is a key of `synthetic`; put it there")
         if self.name is None and self.path is None and self.synthetic is None:
             raise ValueError("no data is named; give name (as ml-100k), path or synthetic")
-        is_copied = self.data_set is not None and self.data_set.kind == "archive"
         if self.decimal == self.thousands:
             raise ValueError(
                 f"thousands: {self.thousands!r} is the decimal mark too; give two different ones"
@@ -360,16 +357,18 @@ class DatasetSection(_File):
             raise ValueError("sha256 is that of one file from a URL; leave it out")
         if isinstance(self.path, list) and self.name is not None:
             raise ValueError(f"a copy of {self.name} is one path; give one, or leave out name")
-        if self.path is not None and self.name is not None and not is_copied:
+        if self.path is None or self.name is None:
+            return self
+        if self.data_set is None or self.data_set.kind != "archive":  # of which there are copies
             raise ValueError(f"{self.name} is not read from a path; leave out name or path")
         return self
 
     @property
     def data_set(self) -> DataSet | None:
         """The data set of the catalogue; None for a file and for a function of one's own."""
-        if self.synthetic is not None:
-            return CATALOGUE["synthetic"]
-        return CATALOGUE.get(ALIASES.get(self.name or "", self.name or ""))
+        from harness.datasets.catalogue import find
+
+        return find("synthetic" if self.synthetic is not None else self.name or "")
 
     @property
     def policies(self) -> Policies:

@@ -1,8 +1,12 @@
-"""How values are written in a file or a frame."""
+"""How values are written in a file or a frame, and what becomes of rows that cannot be used."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, TypedDict
+
+DuplicatePolicy = Literal["error", "first", "last", "latest", "mean", "sum", "count"]
+"""Policy for a pair of user and item that is rated more than once."""
 
 
 @dataclass(frozen=True)
@@ -25,3 +29,14 @@ class ValueFormat:
     thousands: str = ""
     time_format: str = ""
     id_spellings: str = "keep"
+
+
+class Policies(TypedDict, total=False):
+    """What to do with rows that cannot be used unchanged, by the keys of a config."""
+
+    scale: tuple[float, float] | None
+    duplicates: str
+    missing: str
+    out_of_scale: str
+    unreadable: str
+    not_rated: list[float] | None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from harness import evaluation, grouping, metrics
+from harness import evaluation, metrics
 from harness.config.faults import repeated
 from harness.errors import ConfigError, DataError, MetricError
 from harness.experiment.plan import Plan, Positions
@@ -33,7 +33,9 @@ def check_groups(plan: Plan) -> None:
             continue
         split = plan.splits(dataset, divided[0], plan.experiment.seed[0])[:1]
         for section in plan.experiment.groups:
-            grouping.divide(section, split)
+            from harness.grouping import divide
+
+            divide(section, split)
 
 
 def check_metrics(plan: Plan) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from harness import datasets, splits
 from harness.algorithms.trainset import ColumnTrainset
-from harness.candidates import Candidates, Sampled
+from harness.candidates import Candidates
 from harness.config.document import Document
 from harness.config.experiment import Experiment
 from harness.datasets import Ratings
@@ -153,7 +153,7 @@ class PlanData:
 
     def sample(self, cell: Cell) -> tuple[int, int] | None:
         """Return what a sample of candidates is drawn from, for the key of a cell."""
-        if isinstance(self.experiment.candidates[cell.candidates], Sampled):
+        if self.experiment.candidates[cell.candidates].kind == "sampled":
             return self.experiment.draws[cell.seed].split, cell.fold
         return None
 

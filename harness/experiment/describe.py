@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from harness import datasets
 from harness.arguments import checked
-from harness.config.files import RUN_FILE
 from harness.datasets import Ratings
 from harness.errors import DataError, counted
 from harness.experiment.plan import Plan
+from harness.files import RUN_FILE
 from harness.notes import Note
 from harness.results.description import (
     MOST_VALUES,

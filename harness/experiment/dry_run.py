@@ -12,7 +12,7 @@ import numpy as np
 
 from harness import evaluation, splits
 from harness.algorithms import registry
-from harness.candidates import CandidatesSection, Catalogue, Rated, Sampled
+from harness.candidates import CandidatesSection, Catalogue, Rated
 from harness.errors import HarnessError, counted
 from harness.experiment import checks
 from harness.experiment.cell import SHARE_OF_MEMORY
@@ -23,6 +23,7 @@ from harness.lazy import psutil
 from harness.metrics import Rankings
 from harness.notes import Note, by_weight
 from harness.results.names import distinct_names
+from harness.sampled_candidates import Sampled
 from harness.sections import Section
 from harness.splits import Split
 

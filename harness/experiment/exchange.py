@@ -18,7 +18,6 @@ import pandas as pd
 from harness.algorithms.trainset import Bools, Codes, Floats
 from harness.candidates import Candidates, CandidatesSection, Catalogue
 from harness.config.experiment import NAME
-from harness.config.files import RUN_FILE
 from harness.config.from_python import name_of_given
 from harness.datasets.written import Written, read_table
 from harness.errors import ResultsError, SplitError, counted
@@ -26,7 +25,7 @@ from harness.experiment.cell import Scorer
 from harness.experiment.costs import Costs, read_costs
 from harness.experiment.evaluate import scored, users_of
 from harness.experiment.plan import Plan
-from harness.files import report_os_error, write_whole
+from harness.files import RUN_FILE, report_os_error, write_whole
 from harness.metrics import Pairs, Rankings
 from harness.notes import Note, by_weight
 from harness.rankings.matching import Rows, match

@@ -11,7 +11,6 @@ import numpy as np
 
 from harness import evaluation
 from harness.algorithms import registry
-from harness.candidates import Sampled
 from harness.comparison.inference import notes_on_tests
 from harness.config.experiment import headline_of, settings_of_one
 from harness.experiment.cell import FALLBACKS
@@ -95,7 +94,7 @@ def _notes_on_data(plan: Plan) -> Iterator[Note]:
                 values = {"metrics": errors, "low": low, "high": high, **note.values}
                 yield Note("judgements-as-ratings", values, info.split)
     for name, section in zip(plan.names["candidates"], plan.experiment.candidates, strict=True):
-        if isinstance(section, Sampled):
+        if section.kind == "sampled":
             yield Note("sampled-biased", {"candidates": name})
             for word, place in (("first", "before"), ("last", "after")):
                 if labels := [str(m) for m in plan.metrics if m.params.get("ties") == word]:
@@ -152,7 +151,7 @@ def _notes_on_weights(plan: Plan, cells: list[CellResult]) -> Iterator[Note]:
     """Note what weights of exposure are worth, in each table that of the fold with least."""
     ranked = [str(metric) for metric in plan.metrics if metric.is_weighted and metric.is_ranking]
     for name, section in zip(plan.names["candidates"], plan.experiment.candidates, strict=True):
-        if ranked and (section.only_rated or isinstance(section, Sampled)):
+        if ranked and (section.only_rated or section.kind == "sampled"):
             yield Note("weights-of-few-candidates", {"candidates": name, "metrics": ranked})
     worth: dict[tuple[str, str], WorthOfWeights] = {}
     for cell in cells:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Self
 
 import harness
-from harness.datasets import cache_folder
+from harness.files import cache_folder
 from harness.lazy import psutil
 from harness.results.fields import Amount, Count, Record, Text
 

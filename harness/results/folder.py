@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from harness.config.files import RUN_FILE
 from harness.errors import ResultsError
-from harness.files import digest_of, refuse_below_file, replace_folder, report_os_error
+from harness.files import RUN_FILE, digest_of, refuse_below_file, replace_folder, report_os_error
 from harness.results.parts import OUTPUTS, TRIALS_FILE, USERS_FILE
 from harness.results.record import AGAIN, record_in
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from harness.config.files import RUN_FILE
+from harness.files import RUN_FILE
 from harness.results.record import record_in
 
 MARK = "@"

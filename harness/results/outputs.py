@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness import evaluation
-from harness.candidates import CandidatesSection, Sampled
+from harness.candidates import CandidatesSection
 from harness.config.settings import Outputs
 from harness.errors import MetricError, ResultsError
 from harness.files import report_os_error
@@ -29,6 +29,7 @@ from harness.results.parts import CELL, ESTIMATES_FILE, LISTS_FILE, OUTPUTS, rea
 from harness.results.record import AGAIN
 from harness.results.scores import RowScores
 from harness.results.store import CellRecord, are_possible
+from harness.sampled_candidates import Sampled
 from harness.splits import Split
 
 LEFT_OUT = -1

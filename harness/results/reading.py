@@ -6,9 +6,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from harness.arguments import checked
-from harness.config.files import RUN_FILE
 from harness.errors import ResultsError, suggestion
-from harness.files import restore_folder
+from harness.files import RUN_FILE, restore_folder
 from harness.results.folder import check_file, own_names
 from harness.results.history import earlier_runs, name_of, place_of_earlier
 from harness.results.record import AGAIN, read_info

@@ -16,10 +16,9 @@ from pydantic_core import from_json
 
 from harness import plugins
 from harness.config.experiment import NAME, Experiment, headline_of
-from harness.config.files import RUN_FILE
 from harness.config.from_python import name_of_given
 from harness.errors import MetricError, ResultsError, counted
-from harness.files import read_regular, report_os_error
+from harness.files import RUN_FILE, read_regular, report_os_error
 from harness.lazy import pd
 from harness.quantities import SearchSpace
 from harness.results.agreement import check_parts

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness import metrics
-from harness.config.files import RUN_FILE
 from harness.errors import ResultsError
+from harness.files import RUN_FILE
 from harness.lazy import pd
 from harness.results import display
 from harness.results.cells import FailedCell

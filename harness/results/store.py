@@ -25,9 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, ValidationError
 
-from harness.datasets import cache_folder
 from harness.errors import MetricError, ResultsError, reason_of
-from harness.files import hold, leftovers, read_regular, report_os_error, write_whole
+from harness.files import cache_folder, hold, leftovers, read_regular, report_os_error, write_whole
 from harness.metrics import Pairs, Rankings
 from harness.results.cells import CellFacts
 from harness.results.fields import Record

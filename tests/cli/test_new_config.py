@@ -13,10 +13,10 @@ import pytest
 from harness.algorithms import registry
 from harness.cli.new import FIRST_LINE, SCHEMA_FILE
 from harness.cli.schema import make_reference, make_schema
-from harness.config.document import parse
 from harness.config.experiment import Experiment
 from harness.config.files import read
 from harness.config.load import load
+from harness.config.yaml_text import parse
 from harness.errors import ConfigError
 
 TOP = Path(__file__).parents[2]

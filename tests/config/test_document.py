@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.config.document import parse
 from harness.config.files import read
+from harness.config.yaml_text import parse
 from harness.errors import ConfigError
 
 needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="makes pipes")

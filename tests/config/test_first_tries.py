@@ -3,8 +3,8 @@
 import pytest
 
 import harness
-from harness.config.document import parse
 from harness.config.load import load
+from harness.config.yaml_text import parse
 from harness.errors import ConfigError
 from harness.report.methods import checklist
 

@@ -10,8 +10,8 @@ import pytest
 
 import harness
 from harness.algorithms import registry
-from harness.config.document import parse
 from harness.config.load import load
+from harness.config.yaml_text import parse
 from harness.errors import ConfigError
 
 SMALL = {"dataset": "bundled", "algorithms": ["SVD"], "metrics": ["ndcg@10"], "baselines": False}

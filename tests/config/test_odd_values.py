@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from harness.config.document import parse
 from harness.config.experiment import Experiment
 from harness.config.load import load
+from harness.config.yaml_text import parse
 from harness.errors import ConfigError
 
 FULL = """

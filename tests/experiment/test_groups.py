@@ -7,9 +7,10 @@ import surprise
 from scipy import stats
 
 import harness
+from harness.config.settings import GroupSection
 from harness.errors import DataError
 from harness.experiment.plan import Plan
-from harness.grouping import GroupSection, divide
+from harness.grouping import divide
 from harness.splits.base import assemble
 
 GENRES = ["Action|Comedy", "Comedy", "Drama", "", "Drama|Comedy"]

@@ -11,13 +11,14 @@ import pytest
 import harness
 from harness import plugins
 from harness.algorithms import registry
-from harness.candidates import Catalogue, Rated, Sampled
-from harness.config.document import parse
+from harness.candidates import Catalogue, Rated
 from harness.config.experiment import Experiment
+from harness.config.yaml_text import parse
 from harness.datasets.catalogue import CATALOGUE
 from harness.metrics.labels import definition
 from harness.report.methods import ASSETS, all_sources, checklist, cited_in, methods, to_markdown
 from harness.results.record import RunInfo
+from harness.sampled_candidates import Sampled
 
 DOI = re.compile(r"doi:(10\.[^\s;,)]+[^\s;,).])")
 

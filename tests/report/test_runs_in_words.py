@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from harness.config.document import parse
 from harness.config.experiment import Experiment
+from harness.config.yaml_text import parse
 from harness.errors import ComparisonError, ResultsError
 from harness.report import build_page, join, plots, write_index, write_page
 from harness.report.methods import command, describe_cells, to_yaml

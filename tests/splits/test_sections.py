@@ -7,7 +7,7 @@ from typing import Literal
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from harness.config.document import parse
+from harness.config.yaml_text import parse
 from harness.splits import FilterSection, SplitSection
 from harness.splits.base import DrawnSplit
 from harness.splits.own_training import OwnTraining

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 
 from harness.arguments import checked
-from harness.config.files import RUN_FILE
 from harness.datasets.written import QRELS
 from harness.errors import MetricError, ResultsError, counted
 from harness.extras.audit import (
@@ -35,6 +34,7 @@ from harness.extras.audit import (
 from harness.extras.audit.findings import Audit
 from harness.extras.audit.of_run import of_run
 from harness.extras.audit.search import PAIR, Search, lists_of
+from harness.files import RUN_FILE
 from harness.lazy import pd
 from harness.results.outputs import evaluates
 from harness.results.reading import is_run, open_run

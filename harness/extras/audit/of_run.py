@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from harness import metrics
-from harness.candidates import Rated, Sampled
+from harness.candidates import Rated
 from harness.errors import ResultsError, counted
 from harness.extras.audit import (
     bad_estimates,
@@ -31,6 +31,7 @@ from harness.results.parts import ESTIMATES_FILE
 from harness.results.record import RunInfo
 from harness.results.runs import Run
 from harness.results.scores import chosen_metric
+from harness.sampled_candidates import Sampled
 
 
 def of_run(run: Run, label: str | None) -> Audit:

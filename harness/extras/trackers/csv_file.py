@@ -11,9 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from harness.datasets.catalogue import cache_folder
 from harness.errors import ResultsError
-from harness.files import hold, report_os_error, write_whole
+from harness.files import cache_folder, hold, report_os_error, write_whole
 from harness.results.display import as_text
 from harness.trackers import TrackedRow, Tracker
 
