@@ -142,8 +142,8 @@ class Kind(Section):
     """By kind, ``module:class`` of the kinds of a family without plug-ins."""
     family: ClassVar[str] = ""
     """What messages call the kinds."""
-    of_record: ClassVar[type[Kind] | None] = None
-    """What stands for a kind that a run recorded and whose code is not imported."""
+    of_record: ClassVar[str] = ""
+    """``module:class`` of what stands for a kind of a run whose code is not imported."""
 
     if TYPE_CHECKING:
         kind: str
@@ -191,8 +191,8 @@ class Kind(Section):
         if not cls.plugin_kind:
             return cls._of_home(str(kind), value)
         facts = plugins.recorded(cls.plugin_kind, str(kind))
-        if facts is not None and cls.of_record is not None:
-            return cls.of_record.model_validate(value | {"facts": facts})
+        if facts is not None and cls.of_record:
+            return _imported(cls.of_record).model_validate(value | {"facts": facts})
         try:
             plugin = plugins.find(cls.plugin_kind, str(kind))
             section = plugin.load()
@@ -216,15 +216,9 @@ class Kind(Section):
             context = {"tag": kind, "hint": suggestion(kind, cls.homes)}
             raise PydanticCustomError("union_tag_invalid", "unknown kind", context)
         try:
-            return cls._from_home(kind).model_validate(value)
+            return _imported(cls.homes[kind]).model_validate(value)
         except ValidationError as error:
             raise _tagged(error, kind) from None
-
-    @classmethod
-    def _from_home(cls, kind: str) -> type[Kind]:
-        module, _, name = cls.homes[kind].partition(":")
-        section: type[Kind] = getattr(import_module(module), name)
-        return section
 
     @classmethod
     def kind_names(cls) -> list[str]:
@@ -235,12 +229,19 @@ class Kind(Section):
     def usable_kinds(cls) -> Iterator[tuple[str, type[Kind]]]:
         """Yield the kinds of the family that can be used, with their names."""
         for kind in cls.homes:
-            yield kind, cls._from_home(kind)
+            yield kind, _imported(cls.homes[kind])
         for plugin, reason in plugins.declared(cls.plugin_kind) if cls.plugin_kind else ():
             if not reason and not (not plugin.is_builtin and plugins.problem(plugin)):
                 section = plugin.load()
                 if isinstance(section, type) and issubclass(section, cls):
                     yield plugin.name, section
+
+
+def _imported(home: str) -> type[Kind]:
+    """Import a kind by its ``module:class``."""
+    module, _, name = home.partition(":")
+    section: type[Kind] = getattr(import_module(module), name)
+    return section
 
 
 def _tagged(error: ValidationError, kind: str) -> ValidationError:

@@ -16,12 +16,11 @@ from harness import plugins
 from harness.algorithms import surprise
 from harness.algorithms.base import ENTRIES, Algorithm, Size
 from harness.algorithms.parameters import (
+    NEEDED,
     OPTIONS,
     Fault,
     Params,
     accepted,
-    check_params,
-    check_search,
     signature,
 )
 from harness.errors import AlgorithmError, PluginError
@@ -259,6 +258,11 @@ def check(algorithm: AlgorithmConfig) -> list[Fault]:
     params, space = algorithm.params, algorithm.search
     if "/" in algorithm.name:
         return [*libraries().check(algorithm.name, params)]
+    is_plain = not params and not isinstance(space, dict)
+    if is_plain and not any(default is NEEDED for default in accepted(kind)[0].values()):
+        return []
+    from harness.algorithms.parameter_faults import check_params, check_search
+
     entry = entry_of(kind)
     has_name = entry is not None and entry.model_class is kind and not entry.takes_arrays
     faults = [

@@ -62,11 +62,11 @@ class PlanData:
                             fault = self.document.fault(key, str(error))
                             raise ConfigError(self.document.source, [fault]) from None
                     raise
-            # Filters that draw a sample use the first seed: the data are the same for all seeds.
-            with self._of_data(dataset):
-                self.read[dataset] = splits.filter(
-                    self.experiment.filters, loaded, self.experiment.seed[0]
-                )
+            self.read[dataset] = loaded, []
+            if filters := self.experiment.filters:
+                # Those that draw a sample use the first seed: the data are the same for all seeds.
+                with self._of_data(dataset):
+                    self.read[dataset] = splits.filter(filters, loaded, self.experiment.seed[0])
         return self.read[dataset]
 
     def divided(self, dataset: int) -> list[int]:

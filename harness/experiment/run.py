@@ -22,7 +22,7 @@ from harness.execution.pool import Pool
 from harness.experiment import checks
 from harness.experiment.absent import add_absent, find_absent
 from harness.experiment.cell import attempt
-from harness.experiment.describe import describe_plan
+from harness.experiment.data_description import describe_plan
 from harness.experiment.evaluate import Evaluation, evaluate
 from harness.experiment.notes import notes
 from harness.experiment.plan import Plan

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from harness.kernels import each_block, kernel
-from harness.metrics.arrays import Floats, Ints, Rankings, Ranks
+from harness.metrics.arrays import Floats, Rankings
 from harness.metrics.gains import least_gain
 from harness.metrics.parameters import least_relevant
 
@@ -61,11 +61,13 @@ def resolve_ties(rankings: Rankings, rule: Value, neutral: float = 0.0) -> Ranki
     if rule == "first":
         return replace(r, tie_low=r.rank, tie_high=r.rank)
     if rule.word == "random":
+        from harness.metrics.random_ties import draw
+
         relevance, rank = np.empty_like(r.relevance), np.empty_like(r.rank)
         lists = (r.offsets, r.relevance, r.tie_low, r.tie_high)
         seed = np.uint64(rule.numbers[0] if rule.numbers else 0)
         each_block(
-            lambda a, b: _draw(*lists, seed, a, b, relevance, rank), r.n_users, SMALLEST_BLOCK
+            lambda a, b: draw(*lists, seed, a, b, relevance, rank), r.n_users, SMALLEST_BLOCK
         )
         return replace(r, relevance=relevance, rank=rank, tie_low=rank, tie_high=rank)
     # Only what is tied with something is put in order: most lists have few ties.
@@ -96,56 +98,6 @@ def resolve_ties(rankings: Rankings, rule: Value, neutral: float = 0.0) -> Ranki
     relevance, rank = r.relevance.copy(), r.tie_low.copy()
     relevance[tied], rank[tied] = values[order], ranks
     return replace(r, relevance=relevance, rank=rank, tie_low=rank, tie_high=rank)
-
-
-@kernel
-def _draw(
-    offsets: Ints,
-    relevance: Floats,
-    low: Ranks,
-    high: Ranks,
-    seed: np.uint64,
-    start: int,
-    stop: int,
-    out: Floats,
-    out_rank: Ranks,
-) -> None:
-    """Give each group ranks drawn without replacement, and its items an order among them.
-
-    Each user has a stream of random numbers of its own. Items are shuffled (Fisher and Yates); a
-    rank is taken with the probability that leaves as many of the others as items remain.
-    """
-    for user in range(start, stop):
-        state = _scramble(seed ^ _scramble(np.uint64(user + 1)))
-        a = offsets[user]
-        while a < offsets[user + 1]:
-            b = a
-            while b < offsets[user + 1] and low[b] == low[a]:
-                out[b] = relevance[b]
-                b += 1
-            for i in range(b - a - 1, 0, -1):
-                state = _scramble(state)
-                j = int(state % np.uint64(i + 1))
-                out[a + i], out[a + j] = out[a + j], out[a + i]
-            n_drawn = 0
-            for position in range(high[a] - low[a] + 1):
-                if n_drawn == b - a:
-                    break
-                state = _scramble(state)
-                free = np.uint64(high[a] - low[a] + 1 - position)
-                if state % free < np.uint64(b - a - n_drawn):
-                    out_rank[a + n_drawn] = low[a] + position
-                    n_drawn += 1
-            a = b
-
-
-@kernel
-def _scramble(state: np.uint64) -> np.uint64:
-    """One step of SplitMix64 (Steele, Lea and Flood 2014, doi:10.1145/2660193.2660195)."""
-    state = state + np.uint64(0x9E3779B97F4A7C15)
-    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return state ^ (state >> np.uint64(31))
 
 
 @kernel

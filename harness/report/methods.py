@@ -26,7 +26,8 @@ from harness.report.summary import ASSETS, templates
 from harness.results.cells import OUTSIDE, measured
 from harness.results.display import escape_markdown, plain
 from harness.results.names import grouped
-from harness.results.record import RunInfo, took
+from harness.results.reading import took
+from harness.results.record import RunInfo
 from harness.sections import folded
 
 

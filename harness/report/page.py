@@ -29,8 +29,7 @@ from harness.results.columns import columns_of
 from harness.results.display import AGAINST_BEST, plain, rounded, row_name, to_csv
 from harness.results.group_tables import group_tables
 from harness.results.markdown import to_markdown
-from harness.results.reading import find_runs, read_run
-from harness.results.record import took
+from harness.results.reading import find_runs, read_run, took
 from harness.results.runs import Run
 from harness.results.verdict import verdict_lines
 

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections import Counter
-from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationError, model_validator
-from pydantic_core import from_json
 
 from harness import plugins
 from harness.config.experiment import NAME, Experiment, headline_of
 from harness.config.from_python import name_of_given
-from harness.errors import MetricError, ResultsError, counted
-from harness.files import RUN_FILE, read_regular, report_os_error
+from harness.errors import MetricError, ResultsError
+from harness.files import RUN_FILE, read_regular
 from harness.lazy import pd
 from harness.quantities import SearchSpace
 from harness.results.agreement import check_parts
@@ -50,7 +47,6 @@ from harness.results.statistics import (
 from harness.sections import dotted
 
 SCHEMA_VERSION = 2
-MOST_BYTES = 64_000_000
 NO_DIGEST = "0" * 64  # what stands for the file's own SHA-256 while it is computed
 AGAIN = "run the config again"
 
@@ -308,49 +304,6 @@ def to_json(info: RunInfo) -> bytes:
     text = json.dumps(described, indent=1, ensure_ascii=False) + "\n"
     data = text.encode("utf-8", "replace")
     return data.replace(NO_DIGEST.encode(), hashlib.sha256(data).hexdigest().encode(), 1)
-
-
-def read_info(path: Path) -> RunInfo:
-    """Return what a ``run.json`` holds; a ResultsError if this version does not write that."""
-    with report_os_error(path, "cannot be read", "check its permissions"):
-        if path.stat().st_size > MOST_BYTES:
-            raise ResultsError(f"{path}: larger than {MOST_BYTES:,} bytes; {AGAIN}")
-        data = path.read_bytes()
-    try:
-        contents = from_json(data)
-        written_in = contents["schema_version"]
-    except (ValueError, LookupError, TypeError):
-        raise ResultsError(f"{path}: not a run's description; {AGAIN}") from None
-    if written_in != SCHEMA_VERSION or not isinstance(written_in, int):
-        command, config = "run its config again", contents.get("config_file")
-        if isinstance(config, str) and re.fullmatch(r"[\w./-]{1,200}", config):
-            command = f"harness run {config} --results {path.parent.parent}"
-        raise ResultsError(
-            f"{path}: written by another version of harness, in a format that this version does "
-            f"not read; make it again: {command}"
-        )
-    digest = contents.pop("sha256", None)
-    if digest is not None and not _is_as_written(data, digest):
-        raise ResultsError(f"{path}: changed since it was written; {AGAIN}")
-    return RunInfo.checked(contents, str(path))
-
-
-def _is_as_written(data: bytes, digest: object) -> bool:
-    if not isinstance(digest, str) or len(digest) != len(NO_DIGEST) or not digest.isascii():
-        return False
-    blank = data.replace(digest.encode(), NO_DIGEST.encode(), 1)
-    return hashlib.sha256(blank).hexdigest() == digest
-
-
-def took(infos: Iterable[RunInfo]) -> str:
-    """Return how long runs took: ``0.3 s, with 2 of 2 cells found in the cache``."""
-    infos = list(infos)
-    cells = [cell for info in infos for cell in info.cells]
-    n_found = sum(cell.found for cell in cells)
-    seconds = f"{sum(info.seconds for info in infos):.1f} s"
-    if not n_found:
-        return seconds
-    return f"{seconds}, with {n_found} of {counted(len(cells), 'cell')} found in the cache"
 
 
 def record_in(folder: Path) -> dict[str, Any]:

@@ -16,7 +16,6 @@ from harness.results.cells import FailedCell
 from harness.results.display import BOUNDS, GROUP, ROW
 from harness.results.folder import GROUPS_FILES, check_file, digests_of, replace_run
 from harness.results.markdown import to_markdown
-from harness.results.notebook import SessionViews
 from harness.results.parts import (
     CELL,
     ESTIMATES_FILE,
@@ -30,6 +29,7 @@ from harness.results.parts import (
     read_parts,
 )
 from harness.results.record import AGAIN, RunInfo, record_in, to_json
+from harness.results.views import SessionViews
 
 if TYPE_CHECKING:
     from harness.results.outputs import OutputFiles

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 from harness import lazy
 
 if TYPE_CHECKING:
-    from harness.splits.base import FilterSection, Split, SplitSection, filter, make, validation
+    from harness.splits.base import FilterSection, Split, SplitSection, make, validation
+    from harness.splits.filtering import filter
     from harness.splits.filters import k_core
     from harness.splits.saved import read, save
 
@@ -24,7 +25,8 @@ __all__ = [
 __getattr__ = lazy.members(
     __name__,
     {
-        "base": ("FilterSection", "Split", "SplitSection", "filter", "make", "validation"),
+        "base": ("FilterSection", "Split", "SplitSection", "make", "validation"),
+        "filtering": ("filter",),
         "filters": ("k_core",),
         "saved": ("read", "save"),
     },

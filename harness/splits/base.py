@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
@@ -14,14 +14,13 @@ from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import model_validator
 
 from harness import seeds
 from harness.arguments import checked
 from harness.datasets import Ratings
-from harness.errors import HarnessError, SplitError, counted, raised_where
+from harness.errors import SplitError
 from harness.lazy import pd
-from harness.metrics.arrays import locked
 from harness.notes import Note
 from harness.sections import Kind
 
@@ -90,6 +89,7 @@ class SplitSection(Kind):
     """A way to divide ratings into a training and a test part."""
 
     plugin_kind, family = "splits", "split"
+    of_record = "harness.splits.recorded:RecordedSplit"
     from_files: ClassVar[bool] = False
     """Whether files decide the rows: the split is then known by its rows, not by its keys."""
 
@@ -160,6 +160,7 @@ class FilterSection(Kind):
     """A kind of filter with its options."""
 
     plugin_kind, family = "splits", "filter"
+    of_record = "harness.splits.recorded:RecordedFilter"
     short = ""
     name: ClassVar[str] = ""
     """The short name, with `{0.key}` for an option."""
@@ -171,53 +172,6 @@ class FilterSection(Kind):
     def describe(self) -> str:
         """Return the short name that tables use."""
         return self.name.format(self)
-
-
-class RecordedSplit(SplitSection):
-    """A kind of split of a run that is only read: its name and its sentence, without its code."""
-
-    model_config = ConfigDict(extra="allow")
-
-    kind: str
-    facts: dict[str, str] = Field(exclude=True)
-
-    def splits(
-        self, ratings: Ratings, rows: Rows | None, seed: int, base: Path | None
-    ) -> list[Split]:
-        """Raise a SplitError."""
-        raise SplitError(
-            f"{self.kind}: its code was not imported, since a run that names it was only read"
-        )
-
-    def describe(self) -> str:
-        """Return the name that the run recorded."""
-        return self.facts.get("name", self.kind)
-
-    def sentence(self, part: str = "test part") -> str:
-        """Return the sentence that the run recorded."""
-        return self.facts.get("sentence", f"{self.kind} divides the ratings.")
-
-
-class RecordedFilter(FilterSection):
-    """A kind of filter of a run that is only read."""
-
-    model_config = ConfigDict(extra="allow")
-
-    kind: str
-    facts: dict[str, str] = Field(exclude=True)
-
-    def keep(self, ratings: Ratings, state: int) -> Mask:
-        """Raise a SplitError."""
-        raise SplitError(
-            f"{self.kind}: its code was not imported, since a run that names it was only read"
-        )
-
-    def describe(self) -> str:
-        """Return the name that the run recorded."""
-        return self.facts.get("name", self.kind)
-
-
-SplitSection.of_record, FilterSection.of_record = RecordedSplit, RecordedFilter
 
 
 @checked(SplitError)
@@ -249,7 +203,7 @@ def make(
 
     Examples
     --------
-    >>> from harness.splits.random import KFold
+    >>> from harness.splits.folds import KFold
     >>> r = Ratings.from_columns([1, 1, 2, 2], [1, 2, 1, 2], [1, 2, 3, 4], scale=(1, 5))
     >>> [split.test.tolist() for split in make(KFold(n_splits=2, shuffle=False), r, seed=0)]
     [[0, 1], [2, 3]]
@@ -267,56 +221,6 @@ def validation(
     """
     rows = np.sort(split.train)
     return section.splits(split.ratings, rows, seeds.derive(seed, "validation"), base)
-
-
-def _kept(section: FilterSection, ratings: Ratings, state: int) -> Mask:
-    """Return the mask of a filter; one of somebody else's sees ratings that it cannot change."""
-    if type(section).__module__.partition(".")[0] == __name__.partition(".")[0]:
-        return section.keep(ratings, state)
-    try:
-        keep = np.asarray(section.keep(locked(ratings), state))
-    except HarnessError:
-        raise
-    except (Exception, SystemExit) as error:
-        said = raised_where(error)
-        raise SplitError(f"filters: {section.describe()}: it failed ({said}); mend it") from error
-    if keep.dtype != np.bool_ or keep.shape != (len(ratings),):
-        found = f"{keep.dtype} {keep.shape}"
-        raise SplitError(
-            f"filters: {section.describe()}: found {found}; return a mask of ({len(ratings)},)"
-        )
-    return keep
-
-
-@checked(SplitError)
-def filter(
-    sections: Sequence[FilterSection], ratings: Ratings, seed: int
-) -> tuple[Ratings, list[str]]:
-    """Return the rows that stay after filters, and for each its name with the counts around it.
-
-    Raises SplitError if a filter cannot be applied or leaves nothing.
-    """
-    reports = []
-    for position, section in enumerate(sections):
-        before = _counts(ratings)
-        keep = _kept(section, ratings, seeds.derive(seed, "filter", position))
-        if not keep.any():
-            raise SplitError(
-                f"filters: {section.describe()} leaves none of "
-                f"{counted(len(ratings), 'rating')}; relax it"
-            )
-        ratings = ratings.take(np.flatnonzero(keep))
-        after = _counts(ratings)
-        changes = (f"{noun} {n:,} -> {after[noun]:,}" for noun, n in before.items())
-        reports.append(f"{section.describe()}: {', '.join(changes)}")
-    return ratings, reports
-
-
-def _counts(ratings: Ratings) -> dict[str, int]:
-    """Count the ratings, and the users and items that have one."""
-    sides = {"users": ratings.users, "items": ratings.items}
-    counts = {noun: int(np.count_nonzero(np.bincount(codes))) for noun, codes in sides.items()}
-    return {"ratings": len(ratings)} | counts
 
 
 def assemble(

@@ -1,4 +1,4 @@
-"""Splits of items: all ratings of some items are the test."""
+"""Splits of items: all ratings of some items are the test, or a share of each item's."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 from harness.datasets import Ratings
 from harness.errors import SplitError
 from harness.lazy import pd
-from harness.quantities import Size, SizeOrZero, written
-from harness.splits.base import DrawnSplit, Notes, Parts, SplitSection, rounded
-from harness.splits.fields import Seed, seeded
+from harness.quantities import Share, Size, SizeOrZero, written
+from harness.splits.base import DrawnSplit, Notes, Parts, SplitSection, natural, rounded
+from harness.splits.fields import LegacySeed, Seed, seeded
 
 
 class ItemHoldout(DrawnSplit):
@@ -58,3 +58,42 @@ class ItemHoldout(DrawnSplit):
 
     def inner(self) -> SplitSection:
         return ItemHoldout(items=0.2, given=self.given)
+
+
+class ItemFraction(DrawnSplit):
+    """The same share of every item's ratings."""
+
+    kind: Literal["item-fraction"] = "item-fraction"
+    """A share of each item's ratings, drawn at random, is the test part."""
+    fraction: Share = 0.25
+    """Share of test ratings. An item's other ratings are rounded to the nearest count, a half to
+    the even one, so an item with few ratings may be in one part alone."""
+    random_state: LegacySeed = None
+    like: Literal["recommenders"] | None = None
+    """Order both parts by item and draw, row for row as `python_stratified_split` with
+    `filter_by="item"` of Microsoft's Recommenders; null: the order of the data."""
+
+    def draw(self, ratings: Ratings, state: int) -> tuple[list[Parts], Notes]:
+        rank = np.arange(ratings.n_items)
+        if self.like == "recommenders":  # which sorts the items by their ids
+            rank[sorted(rank, key=lambda code: natural(str(ratings.item_ids[code])))] = rank.copy()
+        numbers = np.random.RandomState(state).random_sample(len(ratings))
+        rows = np.lexsort((numbers, rank[ratings.items]))
+        items = rank[ratings.items[rows]]
+        place = np.arange(len(rows)) - np.searchsorted(items, items)
+        train = place < np.round((1 - self.fraction) * np.bincount(items))[items]
+        parts = rows[train], rows[~train]
+        if self.like is None:
+            parts = np.sort(parts[0]), np.sort(parts[1])
+        return [parts], ()
+
+    def describe(self) -> str:
+        like = ", as recommenders" if self.like else ""
+        return f"item fraction {written(self.fraction)}{like}"
+
+    def sentence(self, part: str = "test part") -> str:
+        like = " as by python_stratified_split of Recommenders" if self.like else ""
+        return (
+            f"{written(self.fraction)} of each item's ratings, drawn at random{like}"
+            f"{seeded(self.random_state)}, are the {part}."
+        )

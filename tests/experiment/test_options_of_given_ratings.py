@@ -250,7 +250,7 @@ FAMILIES = {"filters": FilterSection, "split": SplitSection, "candidates": Candi
 KEYS = [
     (part, kind.model_fields["kind"].default, key)
     for part, family in FAMILIES.items()
-    for kind in family.kinds
+    for _, kind in family.usable_kinds()
     for key in kind.model_fields
     if key != "kind"
 ]

@@ -19,12 +19,13 @@ from harness.datasets import Ratings
 from harness.errors import SplitError
 from harness.splits import make
 from harness.splits.base import DrawnSplit
-from harness.splits.by_item import ItemHoldout
+from harness.splits.by_item import ItemFraction, ItemHoldout
 from harness.splits.by_user import LeaveNOut, UserFraction, UserHoldout
+from harness.splits.folds import KFold, RepeatedKFold
 from harness.splits.in_time import GlobalTime, Rolling
 from harness.splits.movielens import MovieLensFolds
 from harness.splits.own_training import OwnTraining
-from harness.splits.random import Holdout, ItemFraction, KFold, RepeatedKFold
+from harness.splits.random import Holdout
 
 STATES = st.integers(0, 2**32 - 1)
 SIZES = st.one_of(

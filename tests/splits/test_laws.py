@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from harness.datasets import Ratings
 from harness.errors import SplitError
 from harness.splits import make, validation
-from harness.splits.by_item import ItemHoldout
+from harness.splits.by_item import ItemFraction, ItemHoldout
 from harness.splits.by_user import LeaveNOut, UserFraction, UserHoldout
+from harness.splits.folds import KFold, RepeatedKFold
 from harness.splits.in_time import GlobalTime, Rolling
-from harness.splits.random import Holdout, ItemFraction, KFold, RepeatedKFold
+from harness.splits.random import Holdout
 from harness.splits.saved import Predefined
 
 SECTIONS = [

@@ -10,7 +10,7 @@ import harness
 from harness.config.load import load
 from harness.errors import ConfigError, SplitError
 from harness.splits.base import FilterSection, make
-from harness.splits.base import filter as filter_ratings
+from harness.splits.filtering import filter as filter_ratings
 from harness.splits.plugin import Split
 
 MODULE = '''
