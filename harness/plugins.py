@@ -8,7 +8,6 @@ looked up first, so that a run of built-in parts reads the metadata of no other 
 from __future__ import annotations
 
 import importlib
-import sys
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -17,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.errors import PluginError, joined, nearest, reason_of, suggestion
+from harness.errors import PluginError, joined, nearest, suggestion
 
 if TYPE_CHECKING:
     from importlib.metadata import Distribution, EntryPoint, EntryPoints
@@ -36,8 +35,6 @@ KINDS = {
 }
 """What a plug-in of each kind is."""
 PACKAGE = "surprise-harness"
-LONGEST_PATH = 200
-"""Characters of a path that a message shows."""
 GROUP = "harness."
 OBJECT = r"[A-Za-z_][\w.]*:[A-Za-z_]\w*"
 """A name in a module of one's own."""
@@ -216,62 +213,6 @@ def refresh() -> None:
         lookup.cache_clear()
 
 
-def search_in(folders: Iterable[Path]) -> None:
-    """Let modules of one's own in folders be found by name, after installed ones."""
-    places = dict.fromkeys(str(folder.resolve()) for folder in folders)
-    sys.path += [place for place in places if place not in sys.path]
-
-
-def add_files(paths: Iterable[Path]) -> None:
-    """Import files of one's own as modules by their names, in place of installed ones.
-
-    Raises
-    ------
-    PluginError
-        If a file is not there or cannot be imported, or another module has its name.
-    """
-    for path in paths:
-        folder, stem = str(path.parent.absolute()), path.stem
-        try:
-            is_there = path.is_file()
-        except (OSError, ValueError):  # a name too long, or one that no file can have
-            is_there = False
-        if not is_there:
-            shown = str(path) if len(str(path)) <= LONGEST_PATH else f"{str(path)[:LONGEST_PATH]}…"
-            raise PluginError(f"{shown}: no such file; correct its path under `plugins`")
-        if path.suffix != ".py" or not stem.isidentifier():
-            raise PluginError(f"{path}: not a module; name it as mine.py, without other signs")
-        if folder not in sys.path:
-            sys.path.append(folder)
-        module = import_module(stem)
-        imported = getattr(module, "__file__", None)
-        if imported is None or Path(imported).resolve() != path.resolve():
-            raise PluginError(
-                f"{path}: another module has the name {stem!r}, {imported or 'a built-in one'}; "
-                "rename the file"
-            )
-
-
-def import_module(name: str) -> object:
-    """Import a module of somebody else's, and turn whatever goes wrong into a `PluginError`."""
-    try:
-        return importlib.import_module(name)
-    except KeyboardInterrupt:
-        raise
-    except ModuleNotFoundError as error:
-        if error.name == name.partition(".")[0]:
-            raise PluginError(
-                f"there is no module {name!r}; put {name.partition('.')[0]}.py beside the config, "
-                "or install the package that has it"
-            ) from None
-        raise PluginError(
-            f"{name!r} cannot be imported ({error}); install what it needs"
-        ) from error
-    except BaseException as error:  # a script that is imported can call sys.exit
-        said = f"{type(error).__name__}: {reason_of(error)}"
-        raise PluginError(f"importing {name!r} failed ({said}); fix the module") from error
-
-
 def _imported(plugin: Plugin) -> object:
     where = f"{plugin.kind}: {plugin.name!r}"
     if plugin.version:
@@ -281,6 +222,8 @@ def _imported(plugin: Plugin) -> object:
         value: object = importlib.import_module(module_name)
     else:
         try:
+            from harness.own_modules import import_module
+
             value = import_module(module_name)
         except PluginError as error:
             raise PluginError(f"{where}: {error}") from error.__cause__

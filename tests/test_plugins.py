@@ -6,7 +6,7 @@ import sys
 import pytest
 
 import harness
-from harness import metrics, plugins
+from harness import metrics, own_modules, plugins
 from harness.errors import MetricError, PluginError
 
 
@@ -111,7 +111,7 @@ def test_files_that_cannot_be_plug_ins_are_refused(tmp_path, name, content, said
     if content is not None:
         path.write_text(content)
     with pytest.raises(PluginError, match=said):
-        plugins.add_files([path])
+        own_modules.add_files([path])
 
 
 def test_reading_a_builtin_metric_reads_no_other_package():

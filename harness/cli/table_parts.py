@@ -85,7 +85,12 @@ def _print(tables: Sequence[TextTable], form: str) -> None:
         for table in tables:
             show_groups(table)
         return
-    texts = (table.latex if form == "latex" else table.markdown for table in tables)
+    if form == "latex":
+        from harness.results.latex import table_latex
+
+        texts = [table_latex(table) for table in tables]
+    else:
+        texts = [table.markdown for table in tables]
     say("\n".join(texts).removesuffix("\n"), is_data=True)
 
 

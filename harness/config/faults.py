@@ -95,13 +95,17 @@ def _plugin_faults(document: Document) -> Iterator[Fault]:
     """Import the files under `plugins`; let modules beside the config and here be found by name."""
     folder, files = document.folder or Path(), document.data.get("plugins")
     if code_named(document.data):
-        plugins.search_in((folder, Path()))
+        from harness.own_modules import search_in
+
+        search_in((folder, Path()))
     if not isinstance(files, list):
         files = [files] if isinstance(files, str) else []
     for position, name in enumerate(files):
         if isinstance(name, str):
             try:
-                plugins.add_files([placed(name, folder)])
+                from harness.own_modules import add_files
+
+                add_files([placed(name, folder)])
             except PluginError as error:
                 yield document.fault(("plugins", position), str(error))
 

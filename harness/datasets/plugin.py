@@ -10,6 +10,7 @@ from harness.datasets.loaded import SOURCES, is_loaded, of_loaded
 from harness.datasets.ratings import Ratings
 from harness.datasets.value_format import ValueFormat
 from harness.errors import DataError, HarnessError, PluginError, reason_of
+from harness.own_modules import search_in
 
 
 def load_plugin(name: str, base: Path | None = None) -> Ratings:
@@ -40,7 +41,7 @@ def load_plugin(name: str, base: Path | None = None) -> Ratings:
     <Ratings shops:visits: 2 ratings of 2 items by 1 user, 2 to 5>
     """
     if ":" in name:
-        plugins.search_in((base or Path(), Path()))
+        search_in((base or Path(), Path()))
     try:
         plugin = plugins.find("datasets", name)
         function = plugin.load()

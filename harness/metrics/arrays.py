@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Ids = NDArray[np.generic]
+"""Names of users or items: numbers or text."""
 Ranks = NDArray[np.int32]
 Bools = NDArray[np.bool_]
 Evidence = TypeVar("Evidence")

@@ -7,15 +7,12 @@ from contextlib import suppress
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from harness.arguments import as_array, unmasked
 from harness.errors import MetricError
 from harness.lazy import pd
-from harness.metrics.arrays import Floats, Ints
-
-Ids = NDArray[np.generic]
-"""Names of users or items: numbers or text."""
+from harness.metrics.arrays import Floats, Ids, Ints
 
 
 def as_floats(name: str, values: ArrayLike) -> Floats:

@@ -14,9 +14,8 @@ from harness.datasets.written import QRELS, RUN, Written, form_of, read_table
 from harness.errors import MetricError
 from harness.lazy import pd
 from harness.metrics import Exposure, Pairs, Rankings
-from harness.metrics.arrays import Ints
+from harness.metrics.arrays import Ids, Ints
 from harness.notes import Note
-from harness.rankings.columns import Ids
 from harness.rankings.grouped import from_grouped
 from harness.rankings.matching import Rows, encoded, match, paired
 from harness.rankings.pairs import group_pairs

@@ -8,8 +8,7 @@ from harness.arguments import checked
 from harness.errors import MetricError
 from harness.kernels import each_block, kernel
 from harness.metrics import Pairs, Rankings
-from harness.metrics.arrays import Floats, Ints, Ranks
-from harness.rankings.columns import Ids
+from harness.metrics.arrays import Floats, Ids, Ints, Ranks
 
 SMALLEST_BLOCK = 512
 FEW = 512

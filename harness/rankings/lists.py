@@ -14,7 +14,8 @@ from harness.arguments import checked, unmasked
 from harness.errors import MetricError, counted, listed
 from harness.lazy import pd
 from harness.metrics import Pairs, Rankings
-from harness.rankings.columns import Ids, as_floats, as_ids
+from harness.metrics.arrays import Ids
+from harness.rankings.columns import as_floats, as_ids
 from harness.rankings.grouped import from_grouped
 from harness.rankings.matching import Rows, encoded, match
 

@@ -10,9 +10,9 @@ from harness.errors import MetricError
 from harness.kernels import group_rows
 from harness.lazy import pd
 from harness.metrics import Pairs, Rankings
-from harness.metrics.arrays import Floats, Ints
+from harness.metrics.arrays import Floats, Ids, Ints
 from harness.rankings.catalogue import top_items
-from harness.rankings.columns import Ids, encode
+from harness.rankings.columns import encode
 from harness.rankings.grouped import from_grouped, offsets_of
 from harness.rankings.ties import order_keys, tie_keys
 

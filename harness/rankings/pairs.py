@@ -14,7 +14,8 @@ from harness.arguments import checked
 from harness.errors import MetricError
 from harness.kernels import group_rows
 from harness.metrics import Pairs, Rankings, dcg
-from harness.rankings.columns import Ids, as_floats, as_ids, encode, id_column
+from harness.metrics.arrays import Ids
+from harness.rankings.columns import as_floats, as_ids, encode, id_column
 from harness.rankings.grouped import from_grouped, make_room
 
 TABLES = ("columns", "__arrow_c_stream__", "__dataframe__", "to_pandas")

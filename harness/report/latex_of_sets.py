@@ -9,7 +9,8 @@ import pandas as pd
 from harness.errors import ResultsError, joined
 from harness.report.summary import Summary, summarise
 from harness.report.tables import latex_numbers
-from harness.results.display import GROUP, escape_latex, identifier, row_name
+from harness.results.display import GROUP, row_name
+from harness.results.latex import escape_latex, identifier
 from harness.results.runs import Run
 
 ABSENT = "--"

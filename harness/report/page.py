@@ -28,6 +28,7 @@ from harness.report.tables import evidence, latex, parameter_tables, sensitivity
 from harness.results.columns import columns_of
 from harness.results.display import AGAINST_BEST, plain, rounded, row_name, to_csv
 from harness.results.group_tables import group_tables
+from harness.results.latex import table_latex
 from harness.results.markdown import to_markdown
 from harness.results.reading import find_runs, read_run, took
 from harness.results.runs import Run
@@ -203,7 +204,7 @@ def page_template(name: str) -> Template:
     called: tuple[Any, ...]
     called = (command, describe_cells, describe_run, failures_text, latex, methods, row_name, took)
     called += (evidence, group_tables, parameter_tables, sensitivity_tables)
-    called += (to_csv, to_markdown, to_yaml, in_groups, verdict_lines)
+    called += (table_latex, to_csv, to_markdown, to_yaml, in_groups, verdict_lines)
     values = {"style": _style_sheet(), "svg": _svg, "against_best": AGAINST_BEST}
     return made.get_template(name, globals=values | {each.__name__: each for each in called})
 

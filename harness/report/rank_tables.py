@@ -18,12 +18,11 @@ from harness.report.styles import FAINT, INK, MUTED, algorithm_styles
 from harness.report.summary import p_text, sentences, shortened
 from harness.results.display import (
     DEFAULT_DECIMALS,
-    escape_latex,
     frame_to_csv,
-    latex_table,
     markdown_table,
     rounded,
 )
+from harness.results.latex import escape_latex, latex_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

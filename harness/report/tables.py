@@ -17,13 +17,11 @@ from harness.results.columns import IN_PAPERS
 from harness.results.display import (
     AGAINST_BEST,
     TextTable,
-    escape_latex,
-    identifier,
-    latex_table,
     plain,
     rounded,
     row_name,
 )
+from harness.results.latex import escape_latex, identifier, latex_table
 from harness.results.runs import Run
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import re
-import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -33,15 +32,6 @@ DEFAULT_DECIMALS = 4  # if the uncertainty of a number is unknown
 MOST_DECIMALS = 7
 ERRORS_IN_INTERVAL = 2 * 1.96  # standard errors between the ends of a 95% interval
 
-_LATEX = (
-    {c: f"\\{c}" for c in "{}$&#_%"}
-    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-    | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}"}
-    | {"±": r"$\pm$", "×": r"$\times$", "−": "$-$", "≤": r"$\le$", "≥": r"$\ge$", "·": r"$\cdot$"}
-    | {"…": r"\dots{}", "–": "--", "—": "---", "‘": "`", "’": "'", "“": "``", "”": "''"}
-)
-"""How LaTeX writes what is special in it, or not in its usual fonts."""
-
 
 def plain(text: object) -> str:
     """Return text on one line, without characters that cannot be printed."""
@@ -52,14 +42,6 @@ def escape_markdown(text: object) -> str:
     """Return text escaped for Markdown."""
     shown = re.sub(r"([\\`*_{}\[\]<>|#$])", r"\\\1", " ".join(str(text).split()))
     return shown.replace("&", "&amp;").replace("\\<", "&lt;").replace("\\>", "&gt;")
-
-
-def escape_latex(text: object) -> str:
-    """Return text escaped for LaTeX; characters without a usual font become code points."""
-    return "".join(
-        _LATEX.get(c, c if c.isascii() or "À" <= c <= "ž" else f"[U+{ord(c):04X}]")
-        for c in unicodedata.normalize("NFC", plain(text))
-    )
 
 
 def as_text(value: Any) -> Any:
@@ -78,11 +60,6 @@ def frame_to_csv(frame: pd.DataFrame, float_format: str | None = None) -> str:
     table = frame.apply(lambda own: own.map(as_text) if own.dtype.kind == "O" else own)
     table.columns = table.columns.map(as_text)
     return str(table.to_csv(index=False, lineterminator="\n", float_format=float_format))
-
-
-def identifier(name: str) -> str:
-    """Return a name as letters, digits and dashes."""
-    return "".join(c if c.isascii() and c.isalnum() else "-" for c in name)
 
 
 @dataclass(frozen=True)
@@ -114,13 +91,6 @@ class TextTable:
         lines = [f"## {escape_markdown(self.title)}", ""]
         lines += [*markdown_table(self.frame, {*self.columns[: self.n_words], "gap"}), ""]
         return "\n".join([*lines, escape_markdown(self.caption), ""] if self.caption else lines)
-
-    @property
-    def latex(self) -> str:
-        """The table for a paper; it needs the package ``booktabs``."""
-        frame = self.frame.map(escape_latex).rename(columns=escape_latex)
-        caption, label = f"{self.title}. {self.caption}", identifier(self.title)
-        return latex_table(frame, caption, label, self.n_words)
 
 
 def is_apart(table: TextTable) -> bool:
@@ -161,18 +131,6 @@ def markdown_table(frame: pd.DataFrame, words: Collection[str]) -> list[str]:
     line = ["---" if column in words else "---:" for column in frame.columns]
     rows = [list(frame.columns), line, *frame.itertuples(index=False)]
     return ["| " + " | ".join(map(escape_markdown, row)) + " |" for row in rows]
-
-
-def latex_table(frame: pd.DataFrame, caption: str, label: str, n_words: int = 1) -> str:
-    """Return a table of LaTeX from escaped cells, the first columns aligned to the left."""
-    text: str = frame.style.hide(axis="index").to_latex(
-        caption=escape_latex(caption),
-        label=f"tab:{label}",
-        column_format="l" * n_words + "r" * (len(frame.columns) - n_words),
-        position_float="centering",
-        hrules=True,
-    )
-    return text
 
 
 def decimals(errors: Iterable[float]) -> int:

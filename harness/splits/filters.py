@@ -11,7 +11,8 @@ from pydantic import Field, model_validator
 from harness.arguments import checked
 from harness.datasets import Ratings
 from harness.errors import SplitError
-from harness.quantities import Count, Moment, Size, State, seconds, written
+from harness.moments import Moment, seconds
+from harness.quantities import Count, Size, State, written
 from harness.splits.base import FilterSection, Mask, draw_users
 
 Codes = NDArray[np.int32]

@@ -11,8 +11,9 @@ from pydantic import model_validator
 
 from harness.datasets import Ratings
 from harness.errors import SplitError, counted
+from harness.moments import Duration, Moment, Points, Span, seconds, span_seconds
 from harness.notes import Note
-from harness.quantities import Duration, Moment, Points, Share, Span, seconds, span_seconds, written
+from harness.quantities import Share, written
 from harness.splits.base import DrawnSplit, Notes, Parts, Rows, SplitSection, rounded
 
 

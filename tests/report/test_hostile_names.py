@@ -14,7 +14,8 @@ from harness.report import latex, style, write_index
 from harness.report.page import linked
 from harness.report.plots import KINDS
 from harness.report.summary import short_names, shortened
-from harness.results.display import escape_latex, plain, to_csv
+from harness.results.display import plain, to_csv
+from harness.results.latex import escape_latex
 from harness.results.markdown import to_markdown
 from harness.results.record import RunInfo
 from harness.results.runs import Run
