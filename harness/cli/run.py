@@ -77,7 +77,7 @@ def run(
     from harness import kernels
     from harness.cli.progress import display
     from harness.config.load import load
-    from harness.config.trackers import with_names
+    from harness.config.tracker_faults import with_names
 
     stated = {key: settings.pop(key) for key in (*answers.KEYS, "data_columns")}
     written = None

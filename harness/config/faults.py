@@ -17,7 +17,6 @@ from harness.config.algorithms import AlgorithmConfig, AlgorithmSection
 from harness.config.document import Document
 from harness.config.experiment import Experiment
 from harness.config.from_python import name_of_given
-from harness.config.trackers import tracker_faults
 from harness.errors import ConfigError, Fault, PluginError
 from harness.files import as_list, placed
 from harness.sections import KeyPath, Section
@@ -48,7 +47,10 @@ def checked(document: Document, *, with_ratings: bool = False) -> Experiment:
     except ValidationError as error:
         faults.update(_explained(entry, document) for entry in error.errors())
     faults.update(_algorithm_faults(document))
-    faults.update(tracker_faults(document))
+    if document.data.get("trackers"):
+        from harness.config.tracker_faults import tracker_faults
+
+        faults.update(tracker_faults(document))
     if faults:
         raise ConfigError(document.source, faults)
     return experiment

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import pickle
-import queue
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing, nullcontext, suppress
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Self
@@ -14,16 +11,15 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from harness import plugins
-from harness.errors import HarnessError, ResultsError
+from harness.errors import ResultsError
 from harness.execution.events import WAITING, CellFinished, CellStarted, Note, Stage, Watch
-from harness.execution.interrupts import LOOK_SECONDS, Check, interrupts_ignored, interrupts_kept
+from harness.execution.interrupts import LOOK_SECONDS, Check, interrupts_kept
 from harness.execution.outcome import Attempt, Outcome
-from harness.kernels import n_threads
 from harness.results.store import CellRecord, CellStore
 
 if TYPE_CHECKING:
+    from harness.execution.children import Children
     from harness.execution.dask import Cluster
-    from harness.execution.processes import ChildProcess
     from harness.experiment.plan import Cell, Plan
 
 MOST_BYTES = 256_000_000
@@ -57,18 +53,15 @@ class Pool:
         self._records: dict[str, CellRecord] = {}
         self._n_bytes = 0
         self._begun: set[str] = set()
-        self._open = True
-        self._children: list[ChildProcess] = []
-        self._idle: list[ChildProcess] = []
+        self._children: Children | None = None
         self._cluster: Cluster | None = None
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
-        self._open = False
-        for child in self._children:
-            child.close()
+        if self._children is not None:
+            self._children.close()
         if self._cluster is not None:
             self._cluster.close()
 
@@ -173,21 +166,23 @@ class Pool:
                 self._cluster = connect(self)
             for cell, outcome in self._cluster.compute(cells, check):
                 # The lock is waited for only to store the cell: nothing is computed twice.
-                store = partial(self._finish, cell, partial(replace, outcome), LOOK_SECONDS)
+                store = partial(self.finish, cell, partial(replace, outcome), LOOK_SECONDS)
                 while (ended := store()) is None:
                     check()
                 yield cell, ended
         elif self.workers > 1 or execution.time_limit is not None:
-            yield from self._in_children(cells, patience, check)
+            if self._children is None:
+                from harness.execution.children import Children
+
+                self._children = Children(self)
+            yield from self._children.compute(cells, patience, check)
         else:
             for cell in cells:
                 report = partial(self.report, cell)
                 compute = partial(self._attempt, cell, report, check=check, plan=self.plan)
-                yield cell, self._finish(cell, compute, patience)
+                yield cell, self.finish(cell, compute, patience)
 
-    def _finish(
-        self, cell: Cell, compute: Callable[[], Outcome], patience: float
-    ) -> Outcome | None:
+    def finish(self, cell: Cell, compute: Callable[[], Outcome], patience: float) -> Outcome | None:
         """Compute and store a cell unless it is stored; None if another run is still at it."""
         with suppress(TimeoutError), self.store.lock(cell.key, patience):
             with suppress(ResultsError):  # a broken one is computed again
@@ -201,65 +196,6 @@ class Pool:
                 return Outcome.failed(error, outcome.seconds)
             return outcome
         return None
-
-    def _in_children(
-        self, cells: list[Cell], patience: float, check: Check
-    ) -> Iterator[tuple[Cell, Outcome | None]]:
-        """Compute cells in child processes, with a thread for each that waits for its answers."""
-        from harness.execution.processes import Task
-
-        size = min(self.workers, len(cells))
-        threads, limit = max(1, n_threads() // size), self.plan.experiment.execution.time_limit
-        news: queue.SimpleQueue[Future[Outcome | None] | tuple[Cell, str, int, int]]
-        news = queue.SimpleQueue()
-
-        def compute(cell: Cell) -> Outcome:
-            try:
-                child, task = self._child(threads), Task(cell, size, threads)
-            except (HarnessError, OSError) as error:
-                return Outcome.failed(error)
-            outcome = child.compute(task, lambda *stage: news.put((cell, *stage)), limit)
-            self._idle.append(child)
-            return outcome
-
-        workers = ThreadPoolExecutor(size)
-        pending: dict[Future[Outcome | None], Cell] = {}
-        try:
-            for cell in cells:
-                future = workers.submit(self._finish, cell, partial(compute, cell), patience)
-                pending[future] = cell
-                future.add_done_callback(news.put)
-            while pending:
-                check()
-                with suppress(queue.Empty):
-                    answer = news.get(timeout=LOOK_SECONDS)
-                    if isinstance(answer, tuple):
-                        self.report(*answer)
-                    else:  # what went wrong beside a cell ends the run
-                        ended = answer.result()
-                        yield pending.pop(answer), ended
-        finally:
-            # Interrupted, or failed: what is under way is not waited for. Another Ctrl-C in between
-            # would leave a thread and its child waiting for each other.
-            with interrupts_ignored() if pending else nullcontext():
-                if pending:
-                    self.__exit__(None, None, None)
-                workers.shutdown(cancel_futures=True)
-
-    def _child(self, threads: int) -> ChildProcess:
-        """Return an idle child process, or a new one."""
-        with suppress(IndexError):  # another thread may take the last one
-            while True:
-                if (child := self._idle.pop()).usable:
-                    return child
-                child.close()
-        from harness.execution.processes import ChildProcess
-
-        child = ChildProcess(threads)
-        self._children.append(child)
-        if not self._open:
-            child.close()
-        return child.begin(lambda stream: pickle.dump(self.portable(), stream))
 
     def report(self, cell: Cell, stage: str, n_steps: int, total: int) -> None:
         """Tell the watcher of a stage, and before the first of a cell that it has begun."""

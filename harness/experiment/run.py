@@ -15,7 +15,6 @@ from harness.arguments import checked
 from harness.comparison.inference import infer
 from harness.config.experiment import Experiment, headline_of
 from harness.config.from_python import GIVEN
-from harness.config.trackers import with_names
 from harness.errors import ConfigError, Fault, HarnessError
 from harness.execution.events import CellFinished, RunPlanned, Stage, Watch
 from harness.execution.pool import Pool
@@ -130,7 +129,11 @@ def run(
         trust=trust,
     )
     experiment = plan.experiment
-    trackers = with_names(experiment.trackers, [track] if isinstance(track, str) else track)
+    trackers = experiment.trackers
+    if trackers or not isinstance(track, tuple) or track:
+        from harness.config.tracker_faults import with_names
+
+        trackers = with_names(trackers, [track] if isinstance(track, str) else track)
     if results is not None:
         check_replaceable(Path(results) / experiment.name)
     watch(Stage("", "loading"))

@@ -25,7 +25,8 @@ from harness.metrics import Metric, Pairs, Rankings
 from harness.rankings.grouped import offsets_of
 from harness.results.cells import CellName
 from harness.results.display import ROW
-from harness.results.parts import CELL, ESTIMATES_FILE, LISTS_FILE, OUTPUTS, read_parts
+from harness.results.parquet import read_parts
+from harness.results.parts import CELL, ESTIMATES_FILE, LISTS_FILE, OUTPUTS
 from harness.results.record import AGAIN
 from harness.results.scores import RowScores
 from harness.results.store import CellRecord, are_possible

@@ -25,8 +25,6 @@ from harness.results.parts import (
     TRIALS_FILE,
     USERS_FILE,
     Kind,
-    is_mapping,
-    read_parts,
 )
 from harness.results.record import AGAIN, RunInfo, record_in, to_json
 from harness.results.views import SessionViews
@@ -211,6 +209,8 @@ class Run(SessionViews):
             return None
         trials = self._read(TRIALS_FILE, CELL | TRIAL)
         path, again = self.path(TRIALS_FILE), trials.duplicated([*CELL, "trial"])
+        from harness.results.parquet import is_mapping
+
         if again.any() or not trials["params"].map(is_mapping).all():
             raise ResultsError(f"{path}: a trial twice, or without its parameters; {AGAIN}")
         return trials
@@ -331,6 +331,8 @@ class Run(SessionViews):
         path = self.path(name)
         if name in self.info.files:
             check_file(path, self.info.files[name])
+        from harness.results.parquet import read_parts
+
         (frame,) = read_parts(path, columns, at_once=True)
         cells = {tuple(cell[key] for key in CELL) for cell in self.info.cells}
         if not cells.issuperset(frame[list(CELL)].drop_duplicates().itertuples(index=False)):

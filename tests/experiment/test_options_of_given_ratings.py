@@ -223,6 +223,9 @@ VALUES = {
     "too_few": "train",
     "within_users": True,
     "users": 0.4,
+    "items": 0.4,
+    "equal_times": "row",
+    "last": "10 seconds",
     "given": 0.5,
     "quantile": 0.6,
     "date": 5000,
@@ -270,9 +273,7 @@ def divided(config, ratings=None):
 
 @pytest.mark.parametrize(("part", "kind", "key"), KEYS)
 def test_a_key_of_filters_split_and_candidates_has_the_same_effect(folder, frame, part, kind, key):
-    fields = next(
-        each for each in FAMILIES[part].kinds if each.model_fields["kind"].default == kind
-    ).model_fields
+    fields = next(each for name, each in FAMILIES[part].usable_kinds() if name == kind).model_fields
     required = {name: VALUES[name] for name, field in fields.items() if field.is_required()}
     section = {"kind": kind, **required, key: VALUES[key]}
     config = {part: [section] if part == "filters" else section}

@@ -12,7 +12,6 @@ from harness.algorithms.compiled.matrix import LazyMatrix
 from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, Lists, Offsets, Order
 from harness.kernels import kernel
 
-COSINE, MSD, PEARSON, PEARSON_BASELINE = range(4)  # as in parameters.SIMILARITIES
 X_A_PART = 1 << 14  # of a row of similarities, whose sums are kept at a time
 MOST_EIGHTHS, MOST_PACKED, LARGEST_SUM = 255, 1 << 24, 1 << 32  # in 8, 24 and 32 bits
 ONE = np.uint64(1 << 32)  # a count of 1, in the upper half
@@ -26,10 +25,11 @@ def similarities_of(model: surprise.AlgoBase, trainset: ColumnTrainset) -> LazyM
     It sets the model's biases, if the measure needs them and there are none yet.
     """
     options = {**parameters.SIM_OPTIONS, **model.sim_options}
-    measure = parameters.SIMILARITIES.index(options["name"].lower())
+    name = options["name"].lower()
+    measure = parameters.SIMILARITIES.index(name)
     min_support, shrinkage = int(options["min_support"]), 0.0
     y_lists, order = sides(model, trainset)
-    if measure == PEARSON_BASELINE:
+    if name == "pearson_baseline":
         from harness.algorithms.compiled import baseline_only  # imported where it is named
 
         min_support, shrinkage = max(2, min_support), float(options["shrinkage"])
@@ -42,7 +42,7 @@ def similarities_of(model: surprise.AlgoBase, trainset: ColumnTrainset) -> LazyM
     x_lists = order.lists(y_lists.ratings)
     raters = Order.of(order.offsets, order.ids, n_y)
     starts = _starts_of_parts(raters, n_x)
-    codes = _eighths(x_lists.ratings) if measure == MSD and n_x <= MOST_PACKED else None
+    codes = _eighths(x_lists.ratings) if name == "msd" and n_x <= MOST_PACKED else None
     if codes is not None and (n_codes := int(codes.max(initial=0)) + 1) ** 2 * n_y < LARGEST_SUM:
         packed = raters.ids.astype(np.uint32) << 8 | codes[raters.places]
         squares = np.square(np.arange(n_codes, dtype=np.uint64))
@@ -80,6 +80,8 @@ def fill_msd(xs: Offsets, rows: Floats, *arguments: Any) -> None:
 
 def fill_similarities(xs: Offsets, rows: Floats, *arguments: Any) -> None:
     """Write rows of similarities by any measure, of any ratings."""
+    from harness.algorithms.compiled.knn.measures import fill_rows
+
     fill_rows(xs, rows, np.empty((min(rows.shape[1], X_A_PART), 6)), *arguments)
 
 
@@ -88,65 +90,6 @@ def sides(model: surprise.AlgoBase, trainset: ColumnTrainset) -> tuple[Lists, Or
     if model.sim_options["user_based"]:
         return trainset.by_item, trainset.user_order
     return trainset.by_user, trainset.item_order
-
-
-# For each y that x rated, all raters of y get their pair of ratings counted and added to the sums
-# of which the measure is made. This is the order in which Surprise adds, but one row at a time, so
-# that rows are independent, and one part of the row at a time, so that its sums are cached. No x
-# rates a y twice here.
-@kernel
-def fill_rows(
-    xs: Offsets,
-    rows: Floats,
-    sums: Floats,
-    x_lists: Lists,
-    y_lists: Lists,
-    starts: Offsets,
-    measure: int,
-    min_support: int,
-    shrinkage: float,
-) -> None:
-    """Write the similarities of each x to all."""
-    x_offsets, x_ys, x_values = x_lists
-    _, y_xs, y_values = y_lists
-    for place in range(len(xs)):
-        x = xs[place]
-        for part in range(starts.shape[1] - 1):
-            first = np.uint32(part * len(sums))
-            row = rows[place, first : first + len(sums)]
-            sums[:] = 0.0
-            for p in range(x_offsets[x], x_offsets[x + 1]):
-                y = x_ys[p]
-                a = x_values[p]
-                start, stop = starts[y, part], starts[y, part + 1]
-                for q in range(start, stop if measure == MSD else start):
-                    x2 = np.uint32(y_xs[q]) - first
-                    sums[x2, 0] += 1.0
-                    sums[x2, 1] += (a - y_values[q]) ** 2
-                for q in range(start, start if measure == MSD else stop):
-                    x2, b = np.uint32(y_xs[q]) - first, y_values[q]
-                    sums[x2, 0] += 1.0
-                    sums[x2, 1] += a * b
-                    sums[x2, 2] += a * a
-                    sums[x2, 3] += b * b
-                    if measure == PEARSON:
-                        sums[x2, 4] += a
-                        sums[x2, 5] += b
-            for other in range(len(row)):
-                n, products, squares, squares2, total, total2 = sums[other]
-                if first + other == x:
-                    row[other] = 1.0
-                elif n < min_support:
-                    row[other] = 0.0
-                elif measure == MSD:
-                    row[other] = 1 / (products / n + 1)
-                elif measure == PEARSON:
-                    spread = np.sqrt((n * squares - total**2) * (n * squares2 - total2**2))
-                    row[other] = 0.0 if spread == 0.0 else (n * products - total * total2) / spread
-                else:
-                    row[other] = products / np.sqrt(squares * squares2)
-                    if measure == PEARSON_BASELINE:
-                        row[other] *= (n - 1) / (n - 1 + shrinkage)
 
 
 # Mean squared differences, the default, of ratings that are eighths: whole numbers in any order
