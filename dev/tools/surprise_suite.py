@@ -5,8 +5,8 @@ python dev/tools/surprise_suite.py [--examples] [SOURCES...]
 SOURCES are folders with ``tests/`` and ``examples/``: a clone of Surprise, which has the data of
 its tests, and the unpacked source distribution of 1.1.5, whose files come last. Without them, both
 are fetched. Nothing of it is kept. Examples run twice, from the same seed, without the patch and
-with it, on MovieLens 100K; what they print is compared, times aside. Exits with 1 if a test fails
-or an example prints something else.
+with it, on MovieLens 100K; what they print is compared, times aside. One needs the package
+tabulate. Exits with 1 if a test fails or an example prints something else.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ SKIPPED = {
 }
 TIMES = re.compile(r"(?im)^.*(?:fit|test)[ _]time.*$|\d+\.\d+e?-?\d* seconds")
 DRIVER = """
-import random, sys
+import random, sys, time
 import numpy
+time.time = time.perf_counter = lambda: 0.0  # a table has seconds of fits too
 random.seed(0)
 numpy.random.seed(0)
 way, script = sys.argv[1:]
