@@ -139,6 +139,7 @@ def run_in(folder: Path, threads: int, code: str) -> Any:
     own = {"PYTHONPATH": str(folder), "HARNESS_CACHE": str(folder / "cache")}
     own |= {"NUMBA_CACHE_DIR": str(folder / "numba"), "HARNESS_THREADS": str(threads)}
     own |= dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), str(threads))
+    own["PYTHONDONTWRITEBYTECODE"] = ""  # else each process would compile every module again
     done = subprocess.run(
         [sys.executable, "-P", "-c", code],
         env=os.environ | own,
