@@ -23,7 +23,7 @@ FEWEST_PILOT = 25
 """Users of a pilot below which variances are no guide."""
 
 
-@checked(ComparisonError, leaving=("watch",))
+@checked(ComparisonError)
 def power(
     run: Run | str | Path | Mapping[str, object] | Experiment,
     *,
