@@ -78,6 +78,7 @@ def exposure_for(
         ratings=ratings.ratings[split.train],
         genres=ratings.genres if any(metric.needs_genres for metric in needing) else None,
         propensities=propensities(ratings) if any(m.needs_column for m in needing) else None,
+        at_random=ratings.at_random,
     )
 
 

@@ -258,7 +258,7 @@ class Experiment(Section):
         labels = info.data.get("metrics", [USUAL_METRIC])
         headline = headline_of(labels, info.data["headline"])
         decisive = metrics.parse(headline)
-        usable = not (decisive.needs_items or decisive.needs_column)
+        usable = not (decisive.needs_items or decisive.needs_column or decisive.needs_sample)
         return tuning.model_copy(update={"metric": headline if usable else USUAL_METRIC})
 
     @field_validator("seeds")

@@ -27,8 +27,9 @@ def _check_accuracy(label: str) -> str:
         raise ValueError(str(error)) from None
     if metric.needs_items:
         raise ValueError(f"{label} does not measure accuracy; choose one that does, as ndcg@10")
-    if metric.needs_column:
-        raise ValueError(f"{label}: a search has no column of items; use weights=popularity")
+    if metric.needs_column or metric.needs_sample:
+        lacking = "column of items" if metric.needs_column else "ratings at random"
+        raise ValueError(f"{label}: a search has no {lacking}; use weights=popularity")
     return label
 
 

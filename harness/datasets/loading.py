@@ -35,6 +35,7 @@ def load(
     *,
     users: Any = None,
     items: Any = None,
+    at_random: Any = None,
     cache: Path | None = None,
     base: Path | None = None,
     progress: Progress | None = None,
@@ -51,6 +52,8 @@ def load(
     users, items : DataFrame, path or dict, optional
         What else is known of users and items, with a row for each, as in the ``dataset`` part of a
         config; of a DataFrame, the first column holds the ids. See `Ratings.item_features`.
+    at_random : path or array_like of float, shape (m,), optional
+        Ratings of items that were drawn at random for their users.
     cache : Path, optional
         Where downloads are kept; `cache_folder()` when left out.
     base : Path, optional
@@ -86,6 +89,7 @@ def load(
         section = source if isinstance(source, DatasetSection) else _section(source, base)
         users = section.users if users is None else users
         items = section.items if items is None else items
+        at_random = section.at_random if at_random is None else at_random
         for description in (users, items):
             if isinstance(description, FeaturesSection):  # said before much is read, or fetched
                 from harness.datasets.own_files import find_file
@@ -97,6 +101,10 @@ def load(
             from harness.datasets import features
 
             ratings = features.add(ratings, role, description, base)
+    if at_random is not None:
+        from harness.datasets.at_random import add
+
+        ratings = add(ratings, at_random, base)
     return ratings
 
 
@@ -108,9 +116,11 @@ def load_under(source: Any, section: DatasetSection, base: Path | None = None) -
     `harness.datasets.section.OF_LOADED` are used.
     """
     chosen = section.model_dump(include={*OF_LOADED}, exclude_defaults=True)
-    users, items = section.users, section.items
-    if not chosen.keys() - {"users", "items"}:
-        return load(source, users=users, items=items, base=base)
+    besides: dict[str, Any] = {
+        "users": section.users, "items": section.items, "at_random": section.at_random,
+    }  # fmt: skip
+    if not chosen.keys() - besides.keys():
+        return load(source, base=base, **besides)
     policies: Policies = {key: chosen[key] for key in chosen.keys() & Policies.__annotations__}  # type: ignore[assignment]
     named = section.columns.model_dump(exclude_unset=True) if section.columns else {}
     named = {role: at for role, at in named.items() if at is not None or role == "timestamp"}
@@ -130,6 +140,7 @@ def load_under(source: Any, section: DatasetSection, base: Path | None = None) -
             notes=(*source.notes, *ratings.notes),
             user_features=_aligned(source.user_features, ratings.user_ids),
             item_features=_aligned(source.item_features, ratings.item_ids),
+            at_random=source.at_random,
         )
     elif hasattr(source, "raw_ratings") or hasattr(source, "folds_files"):
         if key := next((key for key in OF_VALUES if key in chosen), None):
@@ -141,7 +152,7 @@ def load_under(source: Any, section: DatasetSection, base: Path | None = None) -
     else:
         written = [key for key in OF_VALUES if key in chosen]
         ratings = _of_loaded(source, named, values, policies, written)
-    return load(ratings, users=users, items=items, base=base)
+    return load(ratings, base=base, **besides)
 
 
 def _of_loaded(

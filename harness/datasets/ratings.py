@@ -53,6 +53,8 @@ class Ratings:
         What else is known: columns of text, with a row for each code, NaN where nothing is known,
         and the raw ids as index. A column ``genres`` of items has several separated by ``|``.
         They are no part of the fingerprint.
+    at_random : ndarray of float64, shape (m,), or None
+        Other ratings, of items that were drawn at random for their users; no part of it either.
 
     Examples
     --------
@@ -76,6 +78,7 @@ class Ratings:
     notes: tuple[Note, ...] = ()
     user_features: pd.DataFrame | None = None
     item_features: pd.DataFrame | None = None
+    at_random: NDArray[np.float64] | None = None
 
     def __len__(self) -> int:
         return len(self.ratings)
@@ -166,10 +169,10 @@ class Ratings:
         return features.genres(self)
 
     def bare(self) -> Ratings:
-        """Return the ratings without features of users and items."""
-        if self.user_features is None and self.item_features is None:
+        """Return the ratings without what else is known: features, and ratings at random."""
+        if self.user_features is None and self.item_features is None and self.at_random is None:
             return self
-        return replace(self, user_features=None, item_features=None)
+        return replace(self, user_features=None, item_features=None, at_random=None)
 
     @classmethod
     def from_table(

@@ -177,6 +177,7 @@ OF_LOADED = (
     "not_rated",
     "users",
     "items",
+    "at_random",
 )
 """Keys of a `DatasetSection` that hold for loaded data too; others say where ratings are, or how a
 file is written."""
@@ -286,6 +287,10 @@ class DatasetSection(_File):
 
     items: ItemsSection | None = None
     """A file of what is known of items, as their genres."""
+
+    at_random: str | None = Field(default=None, min_length=1)
+    """A file of ratings of items that were drawn at random for their users, in the usual columns:
+    what `weights=naive-bayes` compares the test ratings with."""
 
     @classmethod
     def spelled_out(cls, value: object) -> object:

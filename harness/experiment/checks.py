@@ -54,6 +54,12 @@ def check_metrics(plan: Plan) -> None:
                 evaluation.propensities(ratings)
             except DataError as error:
                 raise MetricError(f"{column}: {error}") from None
+        if ratings.at_random is None:
+            for metric in (metric for metric in plan.metrics if metric.needs_sample):
+                raise MetricError(
+                    f"{metric}: {ratings.name} has no ratings at random; give a file of them, as "
+                    "`at_random: random.csv` under `dataset`, or load(ratings, at_random=values)"
+                )
         scored = [ratings.ratings] if plan.is_tuned else []
         for number in plan.divided(dataset):
             fold = plan.splits(dataset, number, plan.experiment.seed[0])[0]

@@ -55,9 +55,11 @@ class PlanData:
                     loaded = datasets.load(section, base=folder, progress=self.progress)
                 except DataError as error:
                     # Files are looked for in this order, before the first is read.
-                    parts = {"users": section.users, "items": section.items, "path": section}
-                    for name, part in parts.items():
-                        if part and not are_there(part.paths, folder):
+                    besides = {"users": section.users, "items": section.items}
+                    parts = {name: part.paths for name, part in besides.items() if part}
+                    parts |= {"at_random": [section.at_random or ""], "path": section.paths}
+                    for name, paths in parts.items():
+                        if any(paths) and not are_there(paths, folder):
                             key = self.document.known(("dataset", dataset, name, "path"))
                             fault = self.document.fault(key, str(error))
                             raise ConfigError(self.document.source, [fault]) from None

@@ -286,6 +286,8 @@ class Exposure:
         Which genres each item has; an item may have none.
     propensities : array_like of float, shape (n_items,), optional
         The chance of each item to be observed, for metrics with ``weights=column``.
+    at_random : array_like of float, shape (m,), optional
+        Ratings of pairs drawn at random, for metrics with ``weights=naive-bayes``.
 
     Raises
     ------
@@ -307,6 +309,7 @@ class Exposure:
     ratings: Floats | None
     genres: Bools | None
     propensities: Floats | None
+    at_random: Floats | None
 
     @checked(MetricError)
     def __init__(
@@ -319,9 +322,10 @@ class Exposure:
         ratings: ArrayLike | None = None,
         genres: ArrayLike | None = None,
         propensities: ArrayLike | None = None,
+        at_random: ArrayLike | None = None,
     ) -> None:
         _store(self, np.int32, users=users, items=items, list_users=list_users)
-        _store(self, np.float64, ratings=ratings, propensities=propensities)
+        _store(self, np.float64, ratings=ratings, propensities=propensities, at_random=at_random)
         _store(self, np.bool_, genres=genres)
         if len(self.users) != len(self.items) or not len(self.items):
             raise MetricError(

@@ -181,6 +181,11 @@ class Metric:
         return self.is_weighted and self.params["weights"] == "column"
 
     @property
+    def needs_sample(self) -> bool:
+        """Whether it needs a sample of ratings at random."""
+        return self.is_weighted and self.params["weights"] == "naive-bayes"
+
+    @property
     def needs_exposure(self) -> bool:
         """Whether lists and pairs are not enough for it: it needs items, or weights of training."""
         return self.needs_items or self.is_weighted

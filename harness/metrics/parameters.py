@@ -221,8 +221,8 @@ WEIGHTED = (
         "weights",
         "what a held-out rating counts: 1, or one over its propensity, the chance to be observed, "
         "which is proportional to the training ratings of its item, or the column `propensity` of "
-        "what is known of items",
-        words("none", "popularity", "column"),
+        "what is known of items, or follows from its value and a sample of ratings at random",
+        words("none", "popularity", "column", "naive-bayes"),
     ),
     Parameter(
         "power",
@@ -254,7 +254,7 @@ def fault_of_weights(params: Params) -> str:
         alone = {"power": "1", "least": "none"}
         useless = [name for name in alone if params.get(name, alone[name]) != alone[name]]
         return f"{useless[0]} is one of weights; add weights=popularity" if useless else ""
-    if params["weights"] == "column" and params["power"] != "1":
+    if params["weights"] != "popularity" and params["power"] != "1":
         return "power is one of weights=popularity; leave one out"
     if params.get("ties", "average") not in ("average", "first"):
         return f"ties={params['ties']} has no weights; write ties=first, or leave one out"

@@ -20,7 +20,13 @@ import numpy as np
 
 from harness.errors import MetricError
 from harness.metrics.arrays import Exposure, Floats, Ints, Pairs, Rankings
-from harness.metrics.exposure_weights import Worth, best_order, by_popularity, normalised
+from harness.metrics.exposure_weights import (
+    Worth,
+    best_order,
+    by_popularity,
+    naive_bayes,
+    normalised,
+)
 from harness.metrics.gains import Gains, weighted
 from harness.metrics.parameters import Params
 
@@ -42,7 +48,7 @@ def weighted_lists(
     if rows is None:
         raise _fault(label, "the judged ratings of the exposure are not those of the lists")
     owners, items = judged[0][rows], judged[1][rows]
-    weights, worth = _weights(items, params, exposure, label)
+    weights, worth = _weights(items, judged[2][rows], params, exposure, label)
     n_items = len(exposure.popularity)
     lists_of = np.repeat(np.arange(lists.n_users), np.diff(lists.offsets))
     places = _places(owners * n_items + items, lists_of * n_items + lists.items)
@@ -67,7 +73,7 @@ def weighted_pairs(
         or not np.array_equal(ratings[rows], pairs.ratings)
     ):
         raise _fault(label, "the judged ratings of the exposure are not those of the pairs")
-    weights, worth = _weights(items[rows], params, exposure, label)
+    weights, worth = _weights(items[rows], ratings[rows], params, exposure, label)
     return replace(pairs, weights=weights), worth
 
 
@@ -142,18 +148,29 @@ def _rows_of_pool(lists: Rankings, judged: Judged, exposure: Exposure) -> Ints |
     return None
 
 
-def _weights(items: Ints, params: Params, exposure: Exposure, label: str) -> tuple[Floats, Worth]:
+def _weights(
+    items: Ints, ratings: Floats, params: Params, exposure: Exposure, label: str
+) -> tuple[Floats, Worth]:
     """Return the weight of each rating, of mean 1, and what they are worth."""
-    if params["weights"] == "popularity":
-        chances = by_popularity(exposure.popularity, items, float(params["power"]))
-    elif exposure.propensities is None:
-        raise _fault(label, "the exposure has no propensities of items; give it some")
-    else:
-        chances = exposure.propensities[items]
     try:
+        chances = _chances(items, ratings, params, exposure)
         return normalised(chances, len(items), params["least"].as_number)
     except MetricError as error:
         raise _fault(label, str(error)) from None
+
+
+def _chances(items: Ints, ratings: Floats, params: Params, exposure: Exposure) -> Floats:
+    """Return the propensity of each rating."""
+    if params["weights"] == "popularity":
+        return by_popularity(exposure.popularity, items, float(params["power"]))
+    if params["weights"] == "naive-bayes":
+        if exposure.at_random is None:
+            raise MetricError("the exposure has no ratings at random; give it `at_random`")
+        n_pairs = len(exposure.list_users) * len(exposure.popularity)
+        return naive_bayes(ratings, exposure.at_random, n_pairs)
+    if exposure.propensities is None:
+        raise MetricError("the exposure has no propensities of items; give it some")
+    return exposure.propensities[items]
 
 
 def _places(cells: Ints, wanted: Ints) -> Ints:

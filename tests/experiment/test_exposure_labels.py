@@ -1,5 +1,6 @@
 """Weights of exposure in a run: as the functions on its estimates, tuned by, noted and recorded."""
 
+import json
 import math
 
 import numpy as np
@@ -10,7 +11,12 @@ import harness
 from harness import errors, metrics
 from harness.evaluation import exposure_for
 from harness.experiment.plan import Plan
-from harness.metrics.exposure_weights import by_popularity, weighted_error, weighted_ndcg
+from harness.metrics.exposure_weights import (
+    by_popularity,
+    naive_bayes,
+    weighted_error,
+    weighted_ndcg,
+)
 from harness.report.methods import methods
 from harness.results.reading import read_run
 
@@ -254,3 +260,79 @@ def test_a_column_that_is_missing_or_of_words_stops_the_run_before_it_begins():
     rows = [{"name": "KNNBasic", "search": {"k": [2, 10]}}]
     plan = Plan.from_config(CONFIG | {"algorithms": rows, "metrics": COLUMN})
     assert plan.experiment.tuning.metric == "ndcg@10"
+
+
+@pytest.fixture
+def sampled(tmp_path):
+    """A config in a folder of its own, with a file of ratings at random."""
+    ratings = harness.load(CONFIG["dataset"]).to_frame()
+    ratings.to_csv(tmp_path / "ratings.csv", index=False)
+    grades = np.repeat(np.unique(ratings["rating"]), np.arange(1, ratings["rating"].nunique() + 1))
+    columns = {"user": np.arange(len(grades)), "item": 1, "rating": grades}
+    pd.DataFrame(columns).to_csv(tmp_path / "random.csv", index=False)
+    path = tmp_path / "sampled.json"
+    dataset = {"path": "ratings.csv", "at_random": "random.csv"}
+    labels = [label.replace("popularity", "naive-bayes") for label in (NDCG, RMSE)]
+    path.write_text(json.dumps(CONFIG | {"dataset": dataset, "metrics": labels}), encoding="utf-8")
+    return path, labels, ratings, grades
+
+
+def test_a_sample_at_random_gives_the_values_of_the_functions(sampled):
+    path, (ndcg, rmse), ratings, grades = sampled
+    made = harness.run(path, results=None)
+    values = {row.algorithm: row.scores for row in made.info.rows}
+    for algorithm, rows in made.estimates.groupby("algorithm"):
+        chances = naive_bayes(rows["rating"], grades, rows["user"].nunique() * 40)
+        shares = rows["rating"].value_counts(normalize=True)
+        at_random = pd.Series(grades).value_counts(normalize=True)
+        ratio = (at_random / shares)[rows["rating"]].to_numpy()
+        errors = (rows["estimate"] - rows["rating"]) ** 2
+        by_hand = math.sqrt((ratio * errors).sum() / ratio.sum())
+        error = weighted_error(rows["estimate"], rows["rating"], chances)
+        assert error.value == pytest.approx(by_hand, rel=1e-12)
+        assert values[algorithm][rmse] == pytest.approx(by_hand, rel=1e-12)
+        last = rows["rank"].where(rows["rank"] > 0, 10**6)
+        ranked = weighted_ndcg(rows["user"], rows["rating"], last, chances, 10)
+        assert values[algorithm][ndcg] == pytest.approx(ranked.value, rel=1e-12)
+    assert ratings["item"].nunique() == 40
+    said = dict(methods(made.info).paragraphs)["Metrics"]
+    assert "with weights=naive-bayes the share of the rating's value in the test part" in said
+    assert "weights=popularity" not in said
+
+
+def test_loaded_data_can_have_a_sample_at_random(sampled):
+    path, labels, ratings, grades = sampled
+    data = harness.load(ratings, at_random=grades)
+    config = CONFIG | {"metrics": labels, "dataset": "bundled"}
+    loaded = harness.run(config, ratings=data, results=None)
+    of_file = harness.run(path, results=None)
+    for one, other in zip(loaded.info.rows, of_file.info.rows, strict=True):
+        assert one.scores == other.scores
+    assert data.fingerprint == harness.load(ratings).fingerprint
+    assert harness.load(data, at_random=path.parent / "random.csv").at_random.tolist() == [*grades]
+    assert data.bare().at_random is None
+
+
+def test_a_sample_at_random_that_is_of_no_use_is_refused(sampled):
+    path, (_, rmse), ratings, grades = sampled
+    config = json.loads(path.read_text())
+    with pytest.raises(errors.MetricError, match=r"no ratings at random; give a file of them"):
+        run(metrics=[rmse])
+    for values, message in (
+        ([], "give one rating at least"),
+        ([1.0, math.inf], "no finite number; leave it out"),
+        ("nothing.csv", "nothing.csv: no such file"),
+    ):
+        with pytest.raises(errors.DataError, match=message):
+            harness.load(ratings, at_random=values)
+    path.write_text(json.dumps(config | {"tuning": {"metric": rmse}}), encoding="utf-8")
+    with pytest.raises(errors.ConfigError, match="a search has no ratings at random"):
+        harness.run(path, results=None)
+    absent = {"path": "ratings.csv", "at_random": "absent.csv"}
+    path.write_text(json.dumps(config | {"dataset": absent}, indent=1), encoding="utf-8")
+    with pytest.raises(errors.ConfigError, match=r"sampled\.json:\d+: .*absent\.csv"):
+        harness.run(path, results=None)
+    few = harness.load(ratings, at_random=[grades[0]])
+    made = run_on(few, metrics=["rmse", rmse])
+    for cell in made.info.finished:
+        assert "in the sample at random; give a larger sample" in cell.metric_errors[rmse]

@@ -30,6 +30,7 @@ LOADED = {
     "out_of_scale": "clip",
     "users": "users.csv",
     "items": "items.csv",
+    "at_random": "random.csv",
 }
 """Keys of `dataset` that hold for loaded ratings, and a value that changes something."""
 FAULTS = {
@@ -82,6 +83,7 @@ def folder(tmp_path, monkeypatch, frame):
     monkeypatch.chdir(tmp_path)
     pd.DataFrame({"user": frame["user"].unique(), "age": 7}).to_csv("users.csv", index=False)
     pd.DataFrame({"item": frame["item"].unique(), "genres": "x"}).to_csv("items.csv", index=False)
+    frame.head(9).to_csv("random.csv", index=False)
     return tmp_path
 
 
@@ -92,7 +94,9 @@ def outcome(config, ratings=None):
     except HarnessError as error:
         return str(error)
     features = (made.user_features, made.item_features)
-    return made.fingerprint, [None if each is None else each.to_csv() for each in features]
+    at_random = None if made.at_random is None else made.at_random.tolist()
+    texts = [None if each is None else each.to_csv() for each in features]
+    return made.fingerprint, texts, at_random
 
 
 def test_every_key_of_a_data_set_is_tried():
@@ -178,6 +182,7 @@ def test_an_option_of_a_named_set_has_an_effect_or_is_refused(folder, key):
         "unreadable",
         "users",
         "items",
+        "at_random",
         "not_rated",
     ):
         section = Plan.from_config(BASE | config).experiment.dataset[0]
