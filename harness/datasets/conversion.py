@@ -15,7 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from harness.datasets.arrow_columns import Mask
-from harness.datasets.columns import Kind
+from harness.datasets.columns import RATINGS, Kind, find_columns
 from harness.datasets.ids import read_ids
 from harness.datasets.numbers import read_numbers
 from harness.datasets.times import TimeReader
@@ -161,3 +161,24 @@ def _to_arrow(values: object, role: str, kind: Kind) -> pa.ChunkedArray:
     texts = (value if value is None or isinstance(value, str) else repr(value) for value in present)
     plain = [text if text is None else text.encode("utf-8", "replace").decode() for text in texts]
     return pa.array(plain, pa.string())
+
+
+def table_of_frame(
+    frame: pd.DataFrame, named: Mapping[str, str | int | None], name: str, values: ValueFormat
+) -> Table:
+    """Read the columns of ratings of a frame, by role as in the ``dataset`` part of a config."""
+    names = [str(column) for column in frame.columns]
+    return table_of_columns(names, lambda position: frame.iloc[:, position], named, name, values)
+
+
+def table_of_columns(
+    names: Sequence[str],
+    column_at: Callable[[int], object],
+    named: Mapping[str, str | int | None],
+    name: str,
+    values: ValueFormat,
+) -> Table:
+    """Read columns of ratings, of which `column_at` gives one by its position."""
+    positions = find_columns(names, named, name)
+    columns = {role: column_at(position) for role, position in positions.items()}
+    return convert(columns, RATINGS.kinds, name, values=values)

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from harness.arguments import checked
 from harness.datasets.columns import RATINGS
-from harness.datasets.ratings import Ratings, of_columns, of_frame
+from harness.datasets.conversion import table_of_columns, table_of_frame
+from harness.datasets.ratings import Ratings
 from harness.datasets.value_format import Policies, ValueFormat
 from harness.errors import DataError, HarnessError, reason_of
 from harness.lazy import pa
@@ -53,6 +54,28 @@ def name_of(source: object) -> str:
     return "matrix" if is_matrix(source) else "frame" if is_table(source) else "rows"
 
 
+def of_anything(
+    source: Any,
+    named: Mapping[str, str | int | None] | None = None,
+    values: ValueFormat | None = None,
+    policies: Policies | None = None,
+    written: Sequence[str] = (),
+) -> Ratings:
+    """Make ratings from loaded data, or say that a value is none."""
+    if not is_loaded(source):
+        raise no_ratings(source)
+    values = values or ValueFormat("")
+    return of_loaded(source, named or {}, name_of(source), values, policies or {}, written)
+
+
+def no_ratings(source: object) -> DataError:
+    """Return the error about what is no ratings and stands for none."""
+    return DataError(
+        f"dataset: {repr(source)[:60]} is not ratings; give the name of a data set, a path, "
+        f"the dataset part of a config, {SOURCES}, a surprise.Dataset or Ratings"
+    )
+
+
 def of_loaded(
     source: Any,
     named: Mapping[str, str | int | None],
@@ -78,7 +101,7 @@ def of_loaded(
         The keys of `OF_VALUES` that a config has: those that the data cannot follow are refused.
     """
     if is_frame(source):
-        return of_frame(source, named, name, values, policies)
+        return Ratings.from_table(table_of_frame(source, named, name, values), name, **policies)
     if is_matrix(source):
         for key in written:
             raise DataError(
@@ -91,7 +114,8 @@ def of_loaded(
         columns = _Columns(table.column_names, table.column)
     else:
         columns, named = _of_rows(source, named, name)
-    return of_columns(columns.names, columns.at, named, name, values, policies)
+    made = table_of_columns(columns.names, columns.at, named, name, values)
+    return Ratings.from_table(made, name, **policies)
 
 
 @checked(DataError)

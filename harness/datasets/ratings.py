@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Unpack
@@ -281,7 +280,10 @@ class Ratings:
         """
         roles = {"user": user, "item": item, "rating": rating, "timestamp": timestamp}
         named = {role: column for role, column in roles.items() if column is not None}
-        return of_frame(frame, named, name, ValueFormat(decimal), policies)
+        from harness.datasets.conversion import table_of_frame
+
+        table = table_of_frame(frame, named, name, ValueFormat(decimal))
+        return cls.from_table(table, name, **policies)
 
     @classmethod
     @checked(DataError)
@@ -302,16 +304,11 @@ class Ratings:
         DataError
             If the dataset holds folds instead of ratings, or as in `from_columns`.
         """
-        raw = getattr(dataset, "raw_ratings", None)
-        if raw is None:
-            raise DataError(
-                f"{name}: a surprise.Dataset without raw_ratings; "
-                "load the whole of it with load_from_df or load_from_file"
-            )
-        users, items, values, times = map(list, zip(*raw, strict=True)) if raw else ([], [], [], [])
-        dated = times if raw and all(time is not None for time in times) else None
+        from harness.datasets.surprise_data import columns_of
+
+        columns = columns_of(dataset, name)
         policies = {"scale": dataset.reader.rating_scale, **policies}
-        return cls.from_columns(users, items, values, dated, name=name, **policies)
+        return cls.from_columns(*columns, name=name, **policies)
 
     def to_frame(self) -> pd.DataFrame:
         """Return a DataFrame with the columns user, item, rating and, where known, timestamp."""
@@ -329,47 +326,6 @@ class Ratings:
 
         Surprise keeps a Python tuple for each rating: some 200 bytes a row.
         """
-        from surprise import Dataset, Reader
+        from harness.datasets.surprise_data import dataset_of
 
-        columns = self.to_frame()[["user", "item", "rating"]]
-        dataset = Dataset.load_from_df(columns, Reader(rating_scale=self.scale))
-        if self.timestamps is not None:
-            dataset.raw_ratings = [
-                (user, item, rating, time)
-                for (user, item, rating, _), time in zip(
-                    dataset.raw_ratings, self.timestamps.tolist(), strict=True
-                )
-            ]
-        return dataset
-
-
-def of_frame(
-    frame: pd.DataFrame,
-    named: Mapping[str, str | int | None],
-    name: str,
-    values: ValueFormat,
-    policies: Policies,
-) -> Ratings:
-    """Make ratings from a frame, with columns by role as in the ``dataset`` part of a config."""
-    names = [str(column) for column in frame.columns]
-    return of_columns(
-        names, lambda position: frame.iloc[:, position], named, name, values, policies
-    )
-
-
-def of_columns(
-    names: Sequence[str],
-    column_at: Callable[[int], object],
-    named: Mapping[str, str | int | None],
-    name: str,
-    values: ValueFormat,
-    policies: Policies,
-) -> Ratings:
-    """Make ratings from columns of which `column_at` gives one by its position."""
-    from harness.datasets.columns import RATINGS, find_columns
-    from harness.datasets.conversion import convert
-
-    positions = find_columns(names, named, name)
-    columns = {role: column_at(position) for role, position in positions.items()}
-    table = convert(columns, RATINGS.kinds, name, values=values)
-    return Ratings.from_table(table, name, **policies)
+        return dataset_of(self.to_frame(), self.scale)

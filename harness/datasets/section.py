@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import (
@@ -22,7 +20,6 @@ from pydantic_core import CoreSchema, core_schema
 from harness import plugins
 from harness.datasets.synthetic_section import Scale, SyntheticSection
 from harness.datasets.value_format import DuplicatePolicy, Policies
-from harness.errors import nearest
 from harness.sections import Section
 
 if TYPE_CHECKING:
@@ -36,20 +33,11 @@ def _checked_encoding(name: str) -> str:
     return checked_encoding(name)
 
 
-def dataset_names() -> list[str]:
-    """Return every name of a data set, those of this package first."""
-    from harness.datasets.catalogue import ALIASES
-
-    builtin = sorted({*plugins.builtin_names("datasets"), *ALIASES})
-    return [*builtin, *(name for name in plugins.names("datasets") if name not in builtin)]
-
-
 @dataclass(frozen=True)
 class _PluginName:
     """Lets text be the name of a plug-in, which is not imported, or ``module:object``."""
 
     kind: str
-    names: Callable[[], list[str]]
 
     def __get_pydantic_core_schema__(
         self, source: object, handler: GetCoreSchemaHandler
@@ -59,28 +47,21 @@ class _PluginName:
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        names = {"enum": self.names(), "type": "string"}
+        from harness.datasets.plugin_names import names_of
+
+        names = {"enum": names_of(self.kind), "type": "string"}
         return {"anyOf": [names, {"pattern": ":", "type": "string"}]}
 
     def _checked(self, name: str) -> str:
         if name in plugins.builtin_names(self.kind):
             return name
-        from harness.datasets.catalogue import ALIASES
+        from harness.datasets.plugin_names import checked_name
 
-        is_recorded = plugins.recorded(self.kind, name) is not None
-        if name in ALIASES or is_recorded or ":" in name or name in self.names():
-            return name
-        ending = PurePath(name).suffix
-        if self.kind == "datasets" and ending and nearest(name, self.names()) is None:
-            raise ValueError(
-                f"found {name!r}, and no reader of {ending!r} files is installed; install the "
-                f"package that has one, or write `path: {name}` where it is text"
-            )
-        raise ValueError(f"found {name!r}; {plugins.absent(self.kind, name, self.names())}")
+        return checked_name(self.kind, name)
 
 
-DatasetName = Annotated[str, _PluginName("datasets", dataset_names)]
-FormatName = Annotated[str, _PluginName("readers", lambda: plugins.names("readers"))]
+DatasetName = Annotated[str, _PluginName("datasets")]
+FormatName = Annotated[str, _PluginName("readers")]
 Column = str | Annotated[int, Field(ge=1)]
 
 
@@ -312,26 +293,11 @@ class DatasetSection(_File):
     )  # fmt: skip
     @classmethod
     def _describes_a_file(cls, value: object, info: ValidationInfo) -> object:
-        name, kind, path = (info.data.get(key) for key in ("name", "format", "path"))
         if value in (None, ".", 0, "keep"):
             return value
-        if name is not None:
-            raise ValueError(
-                f"what {name} looks like is known; leave this out, "
-                "or leave out name to read a file of your own"
-            )
-        from harness.datasets.readers import is_text, kind_of, label_of
+        from harness.datasets.file_keys import check_key_of_file
 
-        kind = kind or kind_of((path[0] if isinstance(path, list) else path) or "")
-        texts = ("separator", "header", "skip", "comment", "encoding", "decimal", "thousands")
-        if kind is not None and not is_text(kind) and info.field_name in texts:
-            raise ValueError(f"a {label_of(kind)} file has none; leave this out")
-        if info.field_name in ("table", "query") and kind not in (None, "sqlite", "duckdb"):
-            raise ValueError(f"a {label_of(kind)} file has no tables; leave this out")
-        if info.field_name == "query" and info.data.get("table") is not None:
-            raise ValueError("a query names its tables; leave out table or query")
-        if info.field_name == "separator" and any(mark in str(value) for mark in '"\r\n'):
-            raise ValueError(f"{value!r} cannot separate fields; use one such as ',' or '::'")
+        check_key_of_file(str(info.field_name), value, info.data)
         return value
 
     @field_validator("like", "synthetic")
