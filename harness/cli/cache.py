@@ -30,11 +30,13 @@ def list_cells() -> int:
 
 @command("cache size", "cache prune")
 def size() -> int:
-    """Print the number of cells and their size."""
-    sizes = [entry.n_bytes for entry in options.store().entries()]
+    """Print the number of cells and their size, with that of their scores."""
+    store = options.store()
+    n_cells = sum(1 for _ in store.entries())
+    n_bytes = sum(entry.n_bytes for ending in store.endings for entry in store.entries(ending))
     if documents:
-        give_result({"cells": len(sizes), "bytes": sum(sizes)})
-    say(f"{counted(len(sizes), 'cell')}, {sum(sizes) / 1e6:.1f} MB")
+        give_result({"cells": n_cells, "bytes": n_bytes})
+    say(f"{counted(n_cells, 'cell')}, {n_bytes / 1e6:.1f} MB")
     return 0
 
 
@@ -43,12 +45,13 @@ def verify() -> int:
     """Read every cell against its checksum; broken ones are named and removed."""
     store = options.store()
     broken = 0
-    for entry in store.entries():
-        if message := store.fault(entry.key):
-            broken += 1
-            say(message)
-            store.discard(entry.key)
-    say(f"{counted(broken, 'broken cell')} removed" if broken else "every cell is complete")
+    for ending in store.endings:
+        for entry in store.entries(ending):
+            if message := store.fault(entry.key, ending):
+                broken += 1
+                say(message)
+                store.discard(entry.key, ending)
+    say(f"{counted(broken, 'broken file')} removed" if broken else "every cell is complete")
     return 1 if broken else 0
 
 

@@ -322,7 +322,7 @@ def _rescore(
     from harness.results.display import GROUP
     from harness.results.outputs import rescore
     from harness.results.parts import ESTIMATES_FILE
-    from harness.results.scores import notes_on_undefined
+    from harness.results.score_notes import notes_on_undefined
 
     results: Sequence[RowResult] = ()
     if run is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -320,23 +320,6 @@ class _TableComparison:
             "baseline": None if baseline is None else plain_rows(baseline),
         }
         return MetricComparison.model_validate(self.name.only(TableName) | record), notes
-
-
-OF_TESTS = ("claim", "test-limited")
-"""Codes of `notes_on_tests`."""
-
-
-def notes_on_tests(compared: Sequence[MetricComparison], tables: Sized) -> Iterator[Note]:
-    """Yield what tests are about, and why some cannot decide; `tables` are those of the run."""
-    for claim in dict.fromkeys(comparison.about for comparison in compared):
-        yield Note("claim", {"claim": claim})
-    limited = grouped(
-        ((comparison.place(tables), comparison.table, comparison.note), comparison.metric)
-        for comparison in compared
-    )
-    for (where, table, reason), labels in limited.items():
-        if reason:
-            yield Note("test-limited", {"metrics": labels, "reason": reason}, where, table)
 
 
 def _comparable(scored: NDArray[np.bool_]) -> list[int]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.arguments import checked
-from harness.comparison.inference import OF_TESTS, infer, notes_on_tests
+from harness.comparison.inference import infer
 from harness.config.experiment import headline_of
 from harness.errors import ComparisonError, ResultsError
 from harness.lazy import pd
@@ -17,6 +17,7 @@ from harness.results.display import ROW
 from harness.results.names import RowKey, RowName, TableName, distinct_names
 from harness.results.record import RunInfo
 from harness.results.runs import Run
+from harness.results.score_notes import OF_TESTS, notes_on_tests
 from harness.results.statistics import ConventionScores, MetricComparison, RowResult, TieScores
 from harness.results.store import short_key
 

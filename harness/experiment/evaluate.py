@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from harness import evaluation, plugins
 from harness.algorithms import registry
@@ -22,14 +23,17 @@ from harness.experiment.cell import compile_scoring
 from harness.experiment.plan import Cell, Plan
 from harness.lazy import pd
 from harness.metrics import Scores
-from harness.metrics.arrays import locked
+from harness.metrics.arrays import Floats, locked
 from harness.notes import Note
 from harness.results.cells import CellName, CellResult, FailedCell, Score
 from harness.results.display import ROW
 from harness.results.scores import RowScores
-from harness.results.statistics import RowResult
+from harness.results.statistics import MetricComparison, RowResult
 from harness.results.store import CellRecord
 from harness.splits import Split
+
+FAILED = "analysis-failed"
+"""The code of the note on an analysis that failed."""
 
 
 @dataclass(eq=False)
@@ -46,6 +50,11 @@ class Evaluation:
     """The tables of other analyses, by name."""
     notes: list[Note] = field(default_factory=list)
     """Of the analyses."""
+    codes: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
+    """The codes of `users`, in their order."""
+    statistics: list[MetricComparison] | None = None
+    """None before rows were compared."""
+    not_compared: list[Note] = field(default_factory=list)
 
     @property
     def undistinguished(self) -> dict[str, dict[str, list[Note | None]]]:
@@ -65,6 +74,7 @@ def evaluate(
         tables[name.table][name.row].append((position, cell, name))
     results: dict[int, CellResult | FailedCell] = {}
     frames: dict[int, pd.DataFrame] = {}
+    codes: dict[int, NDArray[np.int32]] = {}
     sections = plan.experiment.candidates
     evaluated = Evaluation(pd.DataFrame(columns=[*ROW, "seed", "fold", "user", *labels]))
     analyses = Analyses(plan)
@@ -90,7 +100,9 @@ def evaluate(
                 result.found = cell.key not in pool.computed
                 results[position] = result
                 row.add(record.users, scores, result.metric_errors)
-                frames[position] = users_of(name, ratings, record, scores)
+                per_user = {label: value.per_user for label, value in scores.items()}
+                frames[position] = users_of(name, ratings, record.users, per_user)
+                codes[position] = record.users
                 candidates = sections[cell.candidates]
                 finished = ScoredCell(name, split, candidates, record, frames[position])
                 analyses.add(finished, scores)
@@ -107,6 +119,7 @@ def evaluate(
         evaluated.users = pd.concat(
             [frames[position] for position in sorted(frames)], ignore_index=True
         )
+        evaluated.codes = np.concatenate([codes[position] for position in sorted(frames)])
     evaluated.cells = [results[position] for position in range(len(cells))]
     analyses.end(evaluated)
     return evaluated
@@ -178,7 +191,7 @@ class Analyses:
                 evaluated.notes += notes
         for name, reason in self.failed.items():
             values = {"analysis": name, "reason": reason}
-            evaluated.notes.append(Note("analysis-failed", values))
+            evaluated.notes.append(Note(FAILED, values))
 
     @contextmanager
     def _alone(self, name: str) -> Iterator[None]:
@@ -199,13 +212,13 @@ class Analyses:
 
 
 def users_of(
-    name: CellName, ratings: Ratings, record: CellRecord, scores: Mapping[str, Scores]
+    name: CellName, ratings: Ratings, users: NDArray[np.int32], scores: Mapping[str, Floats]
 ) -> pd.DataFrame:
-    """Return the scores of each user of a cell."""
+    """Return the scores by label of each user of a cell, given their codes."""
     return pd.DataFrame(
         {key: name[key] for key in (*ROW, "seed", "fold")}
-        | {"user": ratings.user_ids[record.users].astype(str)}
-        | {label: each.per_user for label, each in scores.items()}
+        | {"user": ratings.user_ids[users].astype(str)}
+        | dict(scores)
     )
 
 

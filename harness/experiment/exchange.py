@@ -32,7 +32,8 @@ from harness.rankings.matching import Rows, match
 from harness.results.cells import OUTSIDE, AnyCell, CellFacts, CellName, CellResult
 from harness.results.reading import read_run
 from harness.results.runs import Run
-from harness.results.scores import RowScores, notes_on_failed_metrics
+from harness.results.score_notes import notes_on_failed_metrics
+from harness.results.scores import RowScores
 from harness.results.statistics import RowResult
 from harness.results.store import CellRecord, key_of, short_key
 from harness.splits import Split
@@ -301,7 +302,9 @@ class _File:
         # Nobody has measured the other program here: what it did not say is empty in the table.
         result.fit_seconds, result.score_seconds, result.peak_mb = self.costs
         row.add(record.users, scores, result.metric_errors)
-        return result, users_of(name, ratings, record, scores)
+        return result, users_of(
+            name, ratings, record.users, {label: of.per_user for label, of in scores.items()}
+        )
 
     def _catalogue(self, plan: Plan, section: Catalogue, selected: Candidates) -> Rankings:
         """Return the file's lists of the evaluated users, over the items of the training part."""

@@ -11,14 +11,17 @@ import numpy as np
 
 from harness import evaluation
 from harness.algorithms import registry
-from harness.comparison.inference import notes_on_tests
 from harness.config.experiment import headline_of, settings_of_one
 from harness.experiment.cell import FALLBACKS
 from harness.experiment.evaluate import Evaluation
 from harness.experiment.plan import Plan
 from harness.notes import Note, by_weight
 from harness.results.cells import CellResult, WorthOfWeights, measured
-from harness.results.scores import notes_on_failed_metrics, notes_on_undefined
+from harness.results.score_notes import (
+    notes_on_failed_metrics,
+    notes_on_tests,
+    notes_on_undefined,
+)
 from harness.results.statistics import MetricComparison, RowResult
 
 TIED_SHARE = 0.05

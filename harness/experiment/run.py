@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from harness.algorithms import registry
 from harness.arguments import checked
-from harness.comparison.inference import infer
 from harness.config.experiment import Experiment, headline_of
 from harness.config.from_python import GIVEN
 from harness.errors import ConfigError, Fault, HarnessError
@@ -26,16 +25,17 @@ from harness.experiment.evaluate import Evaluation, evaluate
 from harness.experiment.notes import notes
 from harness.experiment.plan import Plan
 from harness.experiment.plugins_used import plugins_used
+from harness.experiment.stored_scores import StoredScores
 from harness.notes import Note, by_weight
 from harness.results.cells import FailedCell
 from harness.results.environment import Machine, commit, packages, versions, without_folders
 from harness.results.folder import check_replaceable
 from harness.results.record import SCHEMA_VERSION, RunInfo
 from harness.results.runs import Run
-from harness.results.statistics import MetricComparison
 
 if TYPE_CHECKING:
     from harness.experiment.tuning import Search
+    from harness.results.statistics import MetricComparison
 
 
 @checked(HarnessError, leaving=("config", "overrides", "workers", "track"))
@@ -192,10 +192,15 @@ def _computed(plan: Plan, pool: Pool, watch: Watch, started: datetime, begun: fl
             if cell.key in failures:
                 watch(CellFinished(cell.title, 0.0, error=failures[cell.key]))
         failures |= {key: result.error or "" for key, result in pool.compute(todo).items()}
-    evaluation = evaluate(plan, cells, pool, failures)
+    stored = StoredScores(plan, cells, pool, bool(failures))
+    earlier = None if pool.fresh else stored.read()
+    evaluation = earlier or evaluate(plan, cells, pool, failures)
     trials = tuning.describe(searches, evaluation.cells) if searches else None
     add_absent(plan, evaluation)
-    record = _record(plan, evaluation, watch) | {
+    record = _record(plan, evaluation, watch)
+    if earlier is None:
+        stored.write(evaluation)
+    record |= {
         "started": started.isoformat(timespec="seconds"),
         "seconds": round(time.perf_counter() - begun, 3),
         "files": {},
@@ -230,17 +235,7 @@ def _record(plan: Plan, evaluation: Evaluation, watch: Watch) -> dict[str, objec
         described.notes = []
         for split in described.splits:
             split.notes = []
-    watch(Stage("", "comparing"))
-    statistics: list[MetricComparison] = []
-    not_compared: list[Note] = []
-    if (settings := experiment.statistics) is not None:
-        scores = evaluation.users, labels, evaluation.cells, settings, experiment.seed[0]
-        statistics, not_compared = infer(
-            *scores,
-            experiment.draws,
-            plan.made(),
-            progress=lambda done, total: watch(Stage("", "comparing", done, total)),
-        )
+    statistics = _compare(plan, evaluation, watch)
     config = experiment.model_dump(mode="json")
     if plan.is_tuned:  # the validation part that tuning used, written out in each split
         for section, written in zip(experiment.split, config["split"], strict=True):
@@ -264,7 +259,9 @@ def _record(plan: Plan, evaluation: Evaluation, watch: Watch) -> dict[str, objec
         "splits": plan.made(),
         "descriptions": descriptions,
         "notes": shown(
-            by_weight([*notes(plan, evaluation, statistics), *not_compared, *plan.code.notes()])
+            by_weight(
+                [*notes(plan, evaluation, statistics), *evaluation.not_compared, *plan.code.notes()]
+            )
         ),
         "cells": evaluation.cells,
         "rows": evaluation.rows,
@@ -283,3 +280,22 @@ def _record(plan: Plan, evaluation: Evaluation, watch: Watch) -> dict[str, objec
         "machine": Machine.here(),
         "commit": commit(),
     }
+
+
+def _compare(plan: Plan, evaluation: Evaluation, watch: Watch) -> list[MetricComparison]:
+    """Compare the rows of each table, unless an earlier run of these cells did."""
+    experiment, labels = plan.experiment, [str(metric) for metric in plan.metrics]
+    if evaluation.statistics is None:
+        watch(Stage("", "comparing"))
+        evaluation.statistics = []
+        if (settings := experiment.statistics) is not None:
+            from harness.comparison.inference import infer
+
+            scores = evaluation.users, labels, evaluation.cells, settings, experiment.seed[0]
+            evaluation.statistics, evaluation.not_compared = infer(
+                *scores,
+                experiment.draws,
+                plan.made(),
+                progress=lambda done, total: watch(Stage("", "comparing", done, total)),
+            )
+    return evaluation.statistics

@@ -208,7 +208,8 @@ def describe(
         cell.search_seconds = search.seconds
         if isinstance(cell, CellResult):
             notes = filter(None, (near_ends[search.cell.algorithm], search.failure))
-            cell.notes = [*cell.notes, *(note.at(cell.algorithm) for note in notes)]
+            added = (note.at(cell.algorithm) for note in notes)
+            cell.notes = list(dict.fromkeys([*cell.notes, *added]))  # an earlier run's has them
         named = {key: cell[key] for key in (*ROW, "seed", "fold")}
         for number, trial in search.numbered:
             params = json.dumps(trial.params, sort_keys=True)

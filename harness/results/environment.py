@@ -49,6 +49,7 @@ def versions() -> dict[str, str]:
     return {"python": platform.python_version(), "harness": harness.__version__} | installed
 
 
+@cache
 def packages() -> dict[str, str]:
     """Return a hash of the files of this package and of what it computes with, as installed.
 
@@ -56,7 +57,8 @@ def packages() -> dict[str, str]:
     its own. A package whose installer kept no list of files is missing.
     """
     top = Path(harness.__file__).parent
-    sources = sorted(path.relative_to(top).as_posix() for path in top.rglob("*.py"))
+    paths = (path for ending in ("py", "toml") for path in top.rglob(f"*.{ending}"))
+    sources = sorted(path.relative_to(top).as_posix() for path in paths)
     lists = {"harness": [f"{file} {_sha256((top / file).read_bytes())}" for file in sources]}
     for package in PACKAGES:
         record = distribution(package).read_text("RECORD") or ""

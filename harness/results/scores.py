@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 
 import numpy as np
@@ -14,8 +14,6 @@ from harness.config.experiment import headline_of
 from harness.errors import MetricError, ResultsError, suggestion
 from harness.lazy import pd
 from harness.metrics import Metric, Scores
-from harness.notes import Note
-from harness.results.cells import CellResult
 from harness.results.names import RowName
 from harness.results.statistics import RowResult
 
@@ -138,34 +136,6 @@ class RowScores:
             n_users=self.n_users,
             n_undefined=self.n_undefined,
         )
-
-
-def notes_on_undefined(rows: Iterable[tuple[int | None, Mapping[str, int]]]) -> Iterator[Note]:
-    """Yield of how many users the means of each metric are, where some have no score.
-
-    `rows` are the numbers of users who are evaluated, and by label of those without a score.
-    """
-    counts: dict[str, set[tuple[int, int]]] = {}
-    for n_users, n_undefined in rows:
-        for label, number in n_undefined.items():
-            counts.setdefault(label, set()).add(((n_users or 0) - number, n_users or 0))
-    for label, of_rows in counts.items():
-        n_defined, n_all = min(of_rows)
-        code = "users-undefined-in-rows" if len(of_rows) > 1 else "users-undefined"
-        yield Note(code, {"metric": label, "n": n_defined, "n_all": n_all})
-
-
-def notes_on_failed_metrics(cells: Sequence[CellResult]) -> Iterator[Note]:
-    """Yield which metrics failed, for which rows of a table, and the first reason."""
-    tables = {cell.table for cell in cells}
-    failed: dict[tuple[str, str], tuple[str, str, dict[str, None]]] = {}
-    for cell in cells:
-        for label, reason in cell.metric_errors.items():
-            where = cell.place(tables)
-            failed.setdefault((cell.table, label), (where, reason, {}))[2][cell.algorithm] = None
-    for (table, label), (where, reason, algorithms) in failed.items():
-        values = {"metric": label, "algorithms": [*algorithms], "reason": reason}
-        yield Note("metric-failed", values, where, table)
 
 
 def n_distinct(codes: Sequence[NDArray[np.int32]]) -> int:

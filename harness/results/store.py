@@ -2,7 +2,8 @@
 
 A file is a checksum and NumPy's own archive of plain arrays, one of which is a header in JSON; of a
 trial it is the header alone. It contains no code. The checksum finds damage, and cheap checks of
-types, shapes and ranges find what the loops over it could not bear; both are computed again.
+types, shapes and ranges find what the loops over it could not bear; both are computed again. Beside
+the cells are files of the same form with scores of all cells of a run.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from datetime import datetime, timedelta
 from functools import cache
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +33,9 @@ from harness.results.cells import CellFacts
 from harness.results.fields import Record
 
 MAGIC = b"harness-cell-3\n"
-START = len(MAGIC) + hashlib.sha256().digest_size
+SCORES_MAGIC = b"harness-scores-1\n"
+CELL, SCORES = "cell", "scores"
+"""Endings of files: of a finished cell, and of the scores of all cells of a run."""
 A_DAY = 86_400
 
 ARRAYS = {
@@ -103,28 +106,19 @@ class CellRecord:
     def to_bytes(self, key: str) -> bytes:
         """Return the record as one file's bytes, checksum and key included."""
         facts, inputs = self.facts.model_dump_json(), _canonical(self.inputs)
-        content = f'{{"key":"{key}","facts":{facts},"inputs":{inputs}}}'.encode()
-        if not self.facts.judged:
-            arrays: Arrays = {"header": np.frombuffer(content, np.uint8)}
-            for name, (kind, _) in ARRAYS.items():
-                if (value := attrgetter(name)(self)) is not None:
-                    arrays[name] = np.ascontiguousarray(value, dtype=kind)
-            file = io.BytesIO()
-            # NumPy 2.0 has no `allow_pickle` here; the types are plain, so nothing is pickled.
-            np.savez(file, **arrays)  # type: ignore[arg-type]
-            content = file.getvalue()
-        return MAGIC + hashlib.sha256(content).digest() + content
+        header = f'{{"key":"{key}","facts":{facts},"inputs":{inputs}}}'.encode()
+        arrays: Arrays = {}
+        for name, (kind, _) in ARRAYS.items() if not self.facts.judged else ():
+            if (value := attrgetter(name)(self)) is not None:
+                arrays[name] = np.ascontiguousarray(value, dtype=kind)
+        return packed(MAGIC, header, arrays)
 
     @classmethod
     def from_bytes(cls, data: bytes, key: str) -> CellRecord:
         """Read the cell of a key back; a ResultsError if the bytes are not that cell, whole."""
-        if not data.startswith(MAGIC):
-            raise ResultsError("not a finished cell, or written by another version")
-        content = data[START:]
-        if hashlib.sha256(content).digest() != data[len(MAGIC) : START]:
-            raise ResultsError("the bytes do not match their checksum")
         try:
-            header, arrays = _unpacked(content)
+            content, arrays = unpacked(MAGIC, data)
+            header = _Header.model_validate_json(content)
             if header.key != key:
                 raise ResultsError("the cell of another key")
             if header.facts.judged and not arrays:
@@ -193,17 +187,33 @@ def are_possible(lists: Rankings, pairs: Pairs) -> bool:
     )
 
 
-def _unpacked(content: bytes) -> tuple[_Header, Arrays]:
-    """Return the header and the arrays of a file."""
-    header, arrays = content, Arrays()
-    if not content.startswith(b"{"):
-        try:
-            with np.load(io.BytesIO(content), allow_pickle=False) as file:
-                arrays = {name: np.ascontiguousarray(file[name]) for name in file.files}
-            header = arrays.pop("header").tobytes()
-        except Exception as error:  # of bytes that are no archive, NumPy and zipfile raise anything
-            raise ResultsError(f"not a finished cell ({error})") from None
-    return _Header.model_validate_json(header), arrays
+def packed(magic: bytes, header: bytes, arrays: Arrays) -> bytes:
+    """Return a file's bytes: what it is, its checksum, and a header in JSON with plain arrays."""
+    content = header
+    if arrays:
+        file = io.BytesIO()
+        # NumPy 2.0 has no `allow_pickle` here; the types are plain, so nothing is pickled.
+        np.savez(file, header=np.frombuffer(header, np.uint8), **arrays)  # type: ignore[arg-type]
+        content = file.getvalue()
+    return magic + hashlib.sha256(content).digest() + content
+
+
+def unpacked(magic: bytes, data: bytes) -> tuple[bytes, Arrays]:
+    """Return the header and the arrays of a file; a ResultsError if it is another, or damaged."""
+    if not data.startswith(magic):
+        raise ResultsError("not a finished cell, or written by another version")
+    start = len(magic) + hashlib.sha256().digest_size
+    content = data[start:]
+    if hashlib.sha256(content).digest() != data[len(magic) : start]:
+        raise ResultsError("the bytes do not match their checksum")
+    if content.startswith(b"{"):
+        return content, {}
+    try:
+        with np.load(io.BytesIO(content), allow_pickle=False) as file:
+            arrays = {name: np.ascontiguousarray(file[name]) for name in file.files}
+        return arrays.pop("header").tobytes(), arrays
+    except Exception as error:  # of bytes that are no archive, NumPy and zipfile raise anything
+        raise ResultsError(f"not a finished cell ({error})") from None
 
 
 @dataclass(frozen=True)
@@ -218,6 +228,9 @@ class Entry:
 class CellStore:
     """A folder of finished cells, made when the first is written."""
 
+    endings: ClassVar = (CELL, SCORES)
+    """Of the files that it holds."""
+
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
@@ -226,9 +239,9 @@ class CellStore:
         """Return the store that all runs of this user share."""
         return cls(cache_folder() / "cells")
 
-    def path(self, key: str) -> Path:
-        """Return where the cell of a key is, or would be."""
-        return self.folder / key[:2] / f"{key}.cell"
+    def path(self, key: str, ending: str = CELL) -> Path:
+        """Return where the cell of a key, or the scores of a run, are, or would be."""
+        return self.folder / key[:2] / f"{key}.{ending}"
 
     @contextmanager
     def lock(self, key: str, patience: float = -1.0) -> Iterator[None]:
@@ -259,6 +272,11 @@ class CellStore:
         except (OSError, ResultsError) as error:
             raise ResultsError(f"{path}: {reason_of(error)}; it is computed again") from None
 
+    def checksum(self, key: str) -> str:
+        """Return the checksum that the file of a cell begins with; an OSError if there is none."""
+        size = hashlib.sha256().digest_size
+        return read_regular(self.path(key), len(MAGIC) + size)[len(MAGIC) :].hex()
+
     def put(self, key: str, record: CellRecord) -> None:
         """Write a cell, all of it or nothing; to be called by the holder of its lock.
 
@@ -271,6 +289,19 @@ class CellStore:
                 part.unlink(missing_ok=True)
             write_whole(path, record.to_bytes(key), durable=not record.facts.judged)
 
+    def get_scores(self, key: str) -> tuple[bytes, Arrays]:
+        """Return the header and the arrays of the scores of a run; an OSError or a ResultsError."""
+        path = self.path(key, SCORES)
+        try:
+            return unpacked(SCORES_MAGIC, read_regular(path))
+        except ResultsError as error:
+            raise ResultsError(f"{path}: {reason_of(error)}; it is computed again") from None
+
+    def put_scores(self, key: str, header: bytes, arrays: Arrays) -> None:
+        """Write the scores of a run, all or nothing, without waiting for the disk."""
+        data = packed(SCORES_MAGIC, header, arrays)
+        write_whole(self.path(key, SCORES), data, durable=False)
+
     def check_writable(self) -> None:
         """Make the folder, and see that a file can be written there."""
         advice = "fix it or set HARNESS_CACHE to another folder"
@@ -279,17 +310,17 @@ class CellStore:
             with tempfile.TemporaryFile(dir=self.folder) as probe:
                 probe.write(b"room for a cell")
 
-    def discard(self, key: str) -> None:
-        """Remove a cell, if it is there, or an empty folder in its place."""
-        path = self.path(key)
+    def discard(self, key: str, ending: str = CELL) -> None:
+        """Remove a file, if it is there, or an empty folder in its place."""
+        path = self.path(key, ending)
         is_folder = path.is_dir() and not path.is_symlink()
         advice = "move it elsewhere" if is_folder else "fix its permissions"
         with report_os_error(path, "cannot be removed", advice):
             path.rmdir() if is_folder else path.unlink(missing_ok=True)
 
-    def entries(self) -> Iterator[Entry]:
-        """Yield every file of the store, by key."""
-        for path in sorted(self.folder.glob("??/*.cell")):
+    def entries(self, ending: str = CELL) -> Iterator[Entry]:
+        """Yield every cell of the store, or every file of another ending, by key."""
+        for path in sorted(self.folder.glob(f"??/*.{ending}")):
             if not re.fullmatch("[0-9a-f]{64}", path.stem) or path.parent.name != path.stem[:2]:
                 continue
             try:
@@ -298,9 +329,12 @@ class CellStore:
                 continue
             yield Entry(path.stem, status.st_size, datetime.fromtimestamp(status.st_mtime))
 
-    def fault(self, key: str) -> str | None:
-        """Return the fault of a stored cell, None if it is complete and its key is right."""
+    def fault(self, key: str, ending: str = CELL) -> str | None:
+        """Return the fault of a stored file, None if it is complete and a cell's key is right."""
         try:
+            if ending == SCORES:
+                self.get_scores(key)
+                return None
             record = self.get(key)
         except ResultsError as error:
             return str(error)
@@ -309,13 +343,18 @@ class CellStore:
         return None
 
     def prune(self, days: float) -> int:
-        """Remove the cells written more than `days` ago and what killed writers left."""
-        now = datetime.now()
-        old = [entry for entry in self.entries() if now - entry.written >= timedelta(days)]
-        for entry in old:
-            self.discard(entry.key)
+        """Remove the cells written more than `days` ago, scores too, and what killed writers left.
+
+        Returns the number of cells.
+        """
+        now, n_cells = datetime.now(), 0
+        for ending in self.endings:
+            old = [e for e in self.entries(ending) if now - e.written >= timedelta(days)]
+            n_cells += len(old) if ending == CELL else 0
+            for entry in old:
+                self.discard(entry.key, ending)
         for path in self.folder.glob("*/.*.part"):
             with suppress(FileNotFoundError):  # its writer has ended since it was listed
                 if now.timestamp() - path.stat().st_mtime > A_DAY:
                     path.unlink()
-        return len(old)
+        return n_cells

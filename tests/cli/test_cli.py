@@ -242,7 +242,7 @@ def test_the_cache_is_listed_verified_and_pruned(call, tmp_path):
     code, out, _ = call("cache", "verify")
     assert code == 1
     assert "do not match their checksum" in out
-    assert "1 broken cell removed" in out
+    assert "1 broken file removed" in out
     (cell.parent / ".x.part").symlink_to("gone")  # as what its writer has removed since
     assert call("cache", "prune", "--older-than", "0")[1] == "2 cells removed\n"
 

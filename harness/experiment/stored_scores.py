@@ -1,0 +1,166 @@
+"""The scores and comparisons of a run's finished cells on disk: a repeated run reads them back.
+
+They are of the same cells, by their checksums, and of the same config, code and packages; anything
+else is scored again. A file has the form of a cell, and lies beside the cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import numpy as np
+from pydantic import Field
+
+from harness.config.experiment import DEFAULT_ANALYSES
+from harness.errors import ResultsError
+from harness.experiment.evaluate import FAILED, Evaluation, users_of
+from harness.lazy import pd
+from harness.results.cells import CellResult
+from harness.results.environment import packages, versions
+from harness.results.fields import Record, Rows, WrittenNote
+from harness.results.statistics import (
+    BoundResult,
+    ConventionScores,
+    GroupScores,
+    MetricComparison,
+    RowResult,
+    TieScores,
+)
+from harness.results.store import key_of
+
+if TYPE_CHECKING:
+    from harness.execution.pool import Pool
+    from harness.experiment.plan import Cell, Plan
+
+NOT_DECISIVE = {"name", "description", "execution", "results", "trackers"}
+"""Keys of a config on which no score depends."""
+
+
+FIELDS = ("cells", "rows", "notes", "statistics", "not_compared")
+"""Of an evaluation, beside the parts that analyses add to a record."""
+PARTS = (*DEFAULT_ANALYSES, "groups", "undistinguished")
+
+
+class _Header(Record):
+    key: str
+    checksums: dict[str, str]
+    """By key of a cell, the checksum of its file."""
+    cells: Rows[CellResult]
+    rows: Rows[RowResult]
+    bounds: Rows[BoundResult] = Field(default_factory=list)
+    conventions: Rows[ConventionScores] = Field(default_factory=list)
+    ties: Rows[TieScores] = Field(default_factory=list)
+    groups: Rows[GroupScores] = Field(default_factory=list)
+    undistinguished: dict[str, dict[str, list[WrittenNote | None]]] = Field(default_factory=dict)
+    notes: Rows[WrittenNote]
+    statistics: Rows[MetricComparison]
+    not_compared: Rows[WrittenNote]
+
+
+class StoredScores:
+    """The file with the scores and comparisons of the cells of a run.
+
+    There is none where a cell failed, where metrics, analyses or other code of one's own decide,
+    and where the run has outputs.
+    """
+
+    def __init__(self, plan: Plan, cells: Sequence[Cell], pool: Pool, failed: bool) -> None:
+        self.plan, self.cells = plan, cells
+        self.store = pool.store
+        self.key = "" if failed or not _is_decided(plan) else self._key()
+
+    def _key(self) -> str:
+        experiment = self.plan.experiment
+        return key_of(
+            {
+                "cells": [self.plan.name(cell).model_dump() for cell in self.cells],
+                "config": experiment.model_dump(mode="json", exclude=NOT_DECISIVE),
+                "splits": [split.model_dump() for split in self.plan.made()],
+                "known": [*_known(self.plan)],
+                "versions": versions(),
+                "packages": packages(),
+            }
+        )
+
+    def _checksums(self) -> dict[str, str]:
+        return {cell.key: self.store.checksum(cell.key) for cell in self.cells}
+
+    def read(self) -> Evaluation | None:
+        """Return what an earlier run found for these cells; None where a file is missing or bad."""
+        if not self.key:
+            return None
+        try:
+            content, arrays = self.store.get_scores(self.key)
+            header = _Header.model_validate_json(content)
+            if header.key != self.key or header.checksums != self._checksums():
+                return None
+        except (OSError, ResultsError, ValueError):  # missing or damaged: it is computed again
+            return None
+        for cell in header.cells:
+            cell.found = True
+        ends = np.cumsum([0, *(cell.n_users for cell in header.cells)])
+        labels = [str(metric) for metric in self.plan.metrics]
+        frames = []
+        for number, (cell, low, high) in enumerate(zip(header.cells, ends, ends[1:], strict=False)):
+            ratings = self.plan.split(self.cells[number]).ratings
+            scores = dict(zip(labels, arrays["scores"][:, low:high], strict=True))
+            frames.append(users_of(cell, ratings, arrays["users"][low:high], scores))
+        parts = {name: getattr(header, name) for name in PARTS}
+        return Evaluation(
+            pd.concat(frames, ignore_index=True),
+            cells=[*header.cells],
+            rows=header.rows,
+            parts=parts,
+            notes=header.notes,
+            statistics=header.statistics,
+            not_compared=header.not_compared,
+        )
+
+    def write(self, evaluation: Evaluation) -> None:
+        """Keep what was found; a disk that is full or read-only keeps nothing, and harms nothing.
+
+        The run itself writes next, and says what is wrong with the disk if that matters to it.
+        """
+        finished = all(isinstance(cell, CellResult) for cell in evaluation.cells)
+        if not self.key or not finished or any(n.code == FAILED for n in evaluation.notes):
+            return
+        labels = [str(metric) for metric in self.plan.metrics]
+        with suppress(OSError):
+            header = _Header(
+                key=self.key,
+                checksums=self._checksums(),
+                **{name: getattr(evaluation, name) for name in FIELDS},
+                **evaluation.parts,
+            )
+            arrays = {
+                "scores": evaluation.users[labels].to_numpy(np.float64).T,
+                "users": evaluation.codes,
+            }
+            text = header.model_dump_json(exclude_unset=True).encode()
+            self.store.put_scores(self.key, text, arrays)
+
+
+def _is_decided(plan: Plan) -> bool:
+    """Return whether cells, config and this package decide all that is computed of a plan."""
+    experiment = plan.experiment
+    return (
+        not experiment.plugins
+        and not plan.absent
+        and set(plan.analyses) <= {*DEFAULT_ANALYSES, "groups"}
+        and all(
+            metric.definition.compute.__module__.partition(".")[0] == "harness"
+            for metric in plan.metrics
+        )
+    )
+
+
+def _known(plan: Plan) -> Iterator[object]:
+    """Yield what is known of users and items, which is no part of a fingerprint, if it is used."""
+    decisive = (m.needs_genres or m.needs_column or m.needs_sample for m in plan.metrics)
+    if plan.experiment.groups or any(decisive):
+        for number, (ratings, _) in sorted(plan.read.items()):
+            features = ratings.user_features, ratings.item_features
+            yield number, [None if frame is None else frame.to_json() for frame in features]
+            yield None if ratings.at_random is None else ratings.at_random.tolist()
