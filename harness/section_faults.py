@@ -33,14 +33,17 @@ def validated(section: type[S], data: object, where: str) -> S:
         for fault in error.errors():
             missing = fault["loc"][-1:] if fault["type"] == "missing" else ()
             path = dotted((*located(data, fault["loc"]), *missing))
-            lines.append(": ".join(filter(None, (where, path, explained(fault, section)))))
+            lines.append(": ".join(filter(None, (where, path, explained(fault, section, data)))))
         raise DataError("\n".join(dict.fromkeys(lines))) from None
     except RecursionError:  # as of a mapping that contains itself
         raise DataError(f"{where}: nested too deeply; flatten it") from None
 
 
-def explained(error: ErrorDetails, top: type[Section]) -> str:
-    """Return what one entry of ``ValidationError.errors()`` of a section found, and what to do."""
+def explained(error: ErrorDetails, top: type[Section], data: object) -> str:
+    """Return what one entry of ``ValidationError.errors()`` of a section found, and what to do.
+
+    `data` are those of the section.
+    """
     kind, value, location = error["type"], error["input"], error["loc"]
     context = error.get("ctx", {})
     if isinstance(value, dict | list):
@@ -50,6 +53,8 @@ def explained(error: ErrorDetails, top: type[Section]) -> str:
     match kind:
         case "extra_forbidden":
             inside = sections_at(top, location[:-1])
+            stated = _stated_kind(data, location)
+            inside = [section for section in inside if _kind(section) == stated] or inside
             keys = {key for section in inside for key in section.model_fields}
             return f"unknown key; {suggestion(location[-1], keys)}"
         case "missing":
@@ -87,6 +92,14 @@ def explained(error: ErrorDetails, top: type[Section]) -> str:
     for word, plain in WORDS.items():
         expected = expected.replace(f"a valid {word}", plain)
     return f"found {shown}; it must {expected}"
+
+
+def _stated_kind(data: object, location: KeyPath) -> object:
+    """Return the `kind` that stands beside a key in data; None where there is none."""
+    for part in located(data, location)[:-1]:
+        data = dict(enumerate(data)) if isinstance(data, list) else data
+        data = data[part] if isinstance(data, dict) else None
+    return data.get("kind") if isinstance(data, dict) else None
 
 
 def _quoted(text: str) -> list[str]:

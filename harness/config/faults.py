@@ -167,4 +167,4 @@ def _explained(error: ErrorDetails, document: Document) -> Fault:
     message = f"this key is now called `{renamed}`; rename it" if renamed else ""
     if error["type"] == "extra_forbidden" and str(path[-1]).startswith("+"):
         message = "`+` adds to a list of another config; name that config in `extends`"
-    return document.fault(path, message or explained(error, Experiment))
+    return document.fault(path, message or explained(error, Experiment, document.data))

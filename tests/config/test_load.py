@@ -337,3 +337,17 @@ def test_a_config_whose_name_is_no_unicode_is_refused_before_it_is_run(tmp_path,
         with pytest.raises(ConfigError, match="its name is not UTF-8 text; rename it"):
             load(path)
     assert load(tmp_path / folder / "a.yaml")[0].name == "a"  # a record has no absolute path
+
+
+@pytest.mark.parametrize(
+    ("section", "advice"),
+    [
+        ("{kind: kfold, folds: 2}", "use one of kind, n_splits, random_state, shuffle"),
+        ("[{kind: kfold, folds: 2}]", "use one of kind, n_splits, random_state, shuffle"),
+        ("[{kind: movielens-folds, fold: u1}]", "did you mean 'folds'?"),
+    ],
+)
+def test_an_unknown_key_is_compared_with_those_of_its_kind(section, advice):
+    fault = faults(f"split: {section}")
+    assert "unknown key; " in fault
+    assert advice in fault
