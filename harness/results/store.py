@@ -33,6 +33,7 @@ from harness.results.cells import CellFacts
 from harness.results.fields import Record
 
 MAGIC = b"harness-cell-3\n"
+START = len(MAGIC) + hashlib.sha256().digest_size
 SCORES_MAGIC = b"harness-scores-1\n"
 CELL, SCORES = "cell", "scores"
 """Endings of files: of a finished cell, and of the scores of all cells of a run."""
@@ -274,8 +275,7 @@ class CellStore:
 
     def checksum(self, key: str) -> str:
         """Return the checksum that the file of a cell begins with; an OSError if there is none."""
-        size = hashlib.sha256().digest_size
-        return read_regular(self.path(key), len(MAGIC) + size)[len(MAGIC) :].hex()
+        return read_regular(self.path(key), START)[len(MAGIC) :].hex()
 
     def put(self, key: str, record: CellRecord) -> None:
         """Write a cell, all of it or nothing; to be called by the holder of its lock.
