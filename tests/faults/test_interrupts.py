@@ -103,7 +103,7 @@ def test_a_killed_run_is_gone_on_with_by_another_that_waited_for_it(bench, stuck
     bench.start("run", "small.yaml", "--set", SLOW.replace("60", "61"), "--workers", 1)
     bench.start("run", "small.yaml", "--set", SLOW, "--set", "name=third")
     # The third does what is left and then waits for the slow cell, until its holder dies.
-    until(lambda: len(bench.cells()) == 2)
+    until(lambda: len(bench.cells()) == 2 and len(bench.fits.read_text().split()) == 2)
     time.sleep(1.0)
     assert len(bench.fits.read_text().split()) == 2
     first.kill()
