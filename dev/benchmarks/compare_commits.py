@@ -78,6 +78,13 @@ harness.run({"dataset": {"synthetic": {"n_users": 200, "n_items": 100, "n_rating
              "algorithms": ["SVD", "KNNBasic"], "metrics": ["ndcg@10", "rmse"]},
             results=None, fresh=True)
 """
+OF_A_FILE = """
+harness.run({"dataset": "bundled", "metrics": ["ndcg@10", "rmse"],
+             "algorithms": ["SVD", "SVDpp", "NMF", "SlopeOne", "CoClustering", "KNNBasic",
+                            "KNNWithMeans", "KNNWithZScore", "KNNBaseline", "BaselineOnly",
+                            "NormalPredictor"]},
+            results=None)
+"""
 STARTS = {
     "import harness": "",
     "harness --help": """
@@ -90,6 +97,7 @@ with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):
     "harness.ndcg of three pairs": "harness.ndcg([(4.5, 5), (3.5, 1), (2.5, 4)], k=2)",
     "run of SVD and KNNBasic": RUN,
     "the same, cells finished": RUN.replace("fresh=True", "fresh=False"),
+    "eleven algorithms on a file, cells finished": OF_A_FILE,
 }
 """What is done after ``import harness``."""
 START = """
