@@ -18,7 +18,7 @@ from harness.errors import ResultsError
 from harness.experiment.evaluate import FAILED, Evaluation, users_of
 from harness.lazy import pd
 from harness.results.cells import CellResult
-from harness.results.environment import packages, versions
+from harness.results.environment import is_as_started, packages, versions
 from harness.results.fields import Record, Rows, WrittenNote
 from harness.results.statistics import (
     BoundResult,
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
 NOT_DECISIVE = {"name", "description", "execution", "results", "trackers"}
 """Keys of a config on which no score depends."""
-
-
 FIELDS = ("cells", "rows", "notes", "statistics", "not_compared")
 """Of an evaluation, beside the parts that analyses add to a record."""
 PARTS = (*DEFAULT_ANALYSES, "groups", "undistinguished")
@@ -119,15 +117,15 @@ class StoredScores:
         )
 
     def write(self, evaluation: Evaluation) -> None:
-        """Keep what was found; a disk that is full or read-only keeps nothing, and harms nothing.
+        """Keep what was found, or nothing: where a disk is full, or a number is out of its range.
 
-        The run itself writes next, and says what is wrong with the disk if that matters to it.
+        The run itself is checked and written next, and says what is wrong.
         """
         finished = all(isinstance(cell, CellResult) for cell in evaluation.cells)
         if not self.key or not finished or any(n.code == FAILED for n in evaluation.notes):
             return
         labels = [str(metric) for metric in self.plan.metrics]
-        with suppress(OSError):
+        with suppress(OSError, ValueError):
             header = _Header(
                 key=self.key,
                 checksums=self._checksums(),
@@ -143,10 +141,11 @@ class StoredScores:
 
 
 def _is_decided(plan: Plan) -> bool:
-    """Return whether cells, config and this package decide all that is computed of a plan."""
+    """Return whether cells, config and the files of this package decide all that is computed."""
     experiment = plan.experiment
     return (
-        not experiment.plugins
+        is_as_started()
+        and not experiment.plugins
         and not plan.absent
         and set(plan.analyses) <= {*DEFAULT_ANALYSES, "groups"}
         and all(
@@ -162,5 +161,5 @@ def _known(plan: Plan) -> Iterator[object]:
     if plan.experiment.groups or any(decisive):
         for number, (ratings, _) in sorted(plan.read.items()):
             features = ratings.user_features, ratings.item_features
-            yield number, [None if frame is None else frame.to_json() for frame in features]
+            yield number, [None if frame is None else frame.to_dict("list") for frame in features]
             yield None if ratings.at_random is None else ratings.at_random.tolist()

@@ -9,6 +9,7 @@ import platform
 import re
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import distribution, version
@@ -57,8 +58,7 @@ def packages() -> dict[str, str]:
     its own. A package whose installer kept no list of files is missing.
     """
     top = Path(harness.__file__).parent
-    paths = (path for ending in ("py", "toml") for path in top.rglob(f"*.{ending}"))
-    sources = sorted(path.relative_to(top).as_posix() for path in paths)
+    sources = sorted(path.relative_to(top).as_posix() for path in _sources(top))
     lists = {"harness": [f"{file} {_sha256((top / file).read_bytes())}" for file in sources]}
     for package in PACKAGES:
         record = distribution(package).read_text("RECORD") or ""
@@ -68,6 +68,20 @@ def packages() -> dict[str, str]:
             if digest and not file.startswith("..") and ".dist-info" not in file.partition("/")[0]
         )
     return {name: _sha256("\n".join(own).encode()) for name, own in lists.items() if own}
+
+
+def is_as_started() -> bool:
+    """Return whether no file of this package is younger than this process.
+
+    The code that a process has loaded is older than a file that changed since it began.
+    """
+    begun = psutil.Process().create_time()
+    return all(path.stat().st_mtime < begun for path in _sources(Path(harness.__file__).parent))
+
+
+def _sources(top: Path) -> Iterator[Path]:
+    """Return the files of this package that decide numbers or texts."""
+    return (path for ending in ("py", "toml") for path in top.rglob(f"*.{ending}"))
 
 
 def _sha256(data: bytes) -> str:

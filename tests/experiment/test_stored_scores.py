@@ -122,6 +122,24 @@ def test_other_code_scores_again(scored, monkeypatch):
     assert len(scored) == 2
 
 
+def test_code_that_changed_since_the_process_began_keeps_no_scores(scored, monkeypatch):
+    monkeypatch.setattr("psutil.Process.create_time", lambda process: 0.0)
+    for _ in range(2):
+        harness.run(CONFIG, results=None)
+    assert (len(scored), stored()) == (2, [])
+
+
+def test_what_is_known_of_items_decides_to_the_last_digit(scored):
+    ratings = harness.load("bundled").to_frame()[["user", "item", "rating"]]
+    items = ratings[["item"]].drop_duplicates()
+    config = {"algorithms": ["BaselineOnly", "ItemMean"], "baselines": False}
+    config |= {"dataset": "bundled", "metrics": ["ndcg(weights=column)@5"]}
+    for propensity in (0.5, 0.5 + 1e-13, 0.5):
+        known = harness.load(ratings, items=items.assign(propensity=propensity))
+        harness.run(config, ratings=known, results=None)
+    assert len(scored) == 2
+
+
 def test_other_cells_are_scored_again(scored):
     first = harness.run(CONFIG, results=None)
     fresh = harness.run(CONFIG, results=None, fresh=True)
