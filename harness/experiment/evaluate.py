@@ -55,6 +55,8 @@ class Evaluation:
     statistics: list[MetricComparison] | None = None
     """None before rows were compared."""
     not_compared: list[Note] = field(default_factory=list)
+    is_found: bool = False
+    """Whether an earlier run scored the cells."""
 
     @property
     def undistinguished(self) -> dict[str, dict[str, list[Note | None]]]:

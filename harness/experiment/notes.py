@@ -64,7 +64,7 @@ def notes(plan: Plan, results: Evaluation, compared: Sequence[MetricComparison])
             *of_grids,
             *of_curves,
             *_notes_on_metrics(plan, results, compared, cells),
-            *_notes_on_times(cells),
+            *_notes_on_times(cells, are_scores_found=results.is_found),
             *_notes_on_ties(results, cells),
             *_notes_on_algorithms(plan, results),
         ]
@@ -223,10 +223,12 @@ def _equal(values: list[float | None]) -> bool:
     return len(numbers) == len(values) and bool(np.ptp(numbers) <= 1e-12 * np.abs(numbers).max())
 
 
-def _notes_on_times(cells: list[CellResult]) -> Iterator[Note]:
+def _notes_on_times(cells: list[CellResult], *, are_scores_found: bool) -> Iterator[Note]:
     """Note how seconds were measured, unless all were measured in the same way in this run."""
-    conditions = measured(cells)
-    if n_found := sum(cell.found for cell in cells):
+    conditions, n_found = measured(cells), sum(cell.found for cell in cells)
+    if are_scores_found:
+        yield Note("scores-found")
+    elif n_found:
         yield Note("cells-found", {"n": n_found, "n_all": len(cells)})
     if n_found or len(conditions) > 1:
         yield Note("measured", {"conditions": "; ".join(conditions)})

@@ -114,6 +114,7 @@ class StoredScores:
             notes=header.notes,
             statistics=header.statistics,
             not_compared=header.not_compared,
+            is_found=True,
         )
 
     def write(self, evaluation: Evaluation) -> None:

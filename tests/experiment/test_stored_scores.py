@@ -23,6 +23,7 @@ CONFIG = {
     "split": [{"kind": "kfold", "n_splits": 2}, "leave-n-out"],
 }
 FLOW = importlib.import_module("harness.experiment.run")
+FOUND = {"cells-found", "scores-found"}
 TIMES = {"started", "seconds", "files"}
 
 
@@ -49,6 +50,7 @@ def without_times(run):
     record = json.loads(run.info.model_dump_json(exclude=TIMES))
     for cell in record["cells"]:
         cell.pop("metric_seconds")
+    record["notes"] = [note for note in record["notes"] if note["code"] not in FOUND]
     return record
 
 
@@ -72,7 +74,7 @@ def without_times(run):
 )
 def test_what_is_read_back_is_what_was_computed(scored, options, tmp_path):
     config = CONFIG | options
-    harness.run(config, results=None)
+    first = harness.run(config, results=None)
     read = harness.run(config, results=tmp_path / "read")
     assert len(scored) == 1
     for path in stored():
@@ -86,6 +88,9 @@ def test_what_is_read_back_is_what_was_computed(scored, options, tmp_path):
         check_exact=True,
     )
     assert without_times(read) == without_times(computed)
+    codes = [{note.code for note in run.info.notes} & FOUND for run in (read, computed)]
+    assert codes == [{"scores-found"}, {"cells-found"}]
+    assert read.table["metric_seconds"].tolist() == first.table["metric_seconds"].tolist()
     users = [(tmp_path / name).glob("*/users.parquet") for name in ("read", "computed")]
     assert next(users[0]).read_bytes() == next(users[1]).read_bytes()
 
