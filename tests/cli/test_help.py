@@ -64,7 +64,7 @@ def test_every_help_ends_with_two_examples_that_can_be_given(cli, names, tmp_pat
         words = words[1:]
         while isinstance(command, click.Group) and words:
             command = command.get_command(click.Context(command), words.pop(0))
-        command.make_context("harness", words)  # reads the line, runs nothing
+        command.make_context("harness", words, **_harness.context_settings)  # runs nothing
 
 
 def test_a_command_of_another_package_is_listed_without_its_code_and_runs(site, cli):

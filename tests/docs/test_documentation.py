@@ -68,7 +68,7 @@ def test_a_command_that_is_shown_is_one_that_can_be_given(line, tmp_path, monkey
     if any("--force" in each.opts for each in command.params):
         words.append("--force")  # what the line writes is there
     if words != ["--version"]:
-        command.make_context("harness", words)  # reads the line, runs nothing
+        command.make_context("harness", words, **_harness.context_settings)  # runs nothing
 
 
 @pytest.mark.long
