@@ -277,6 +277,7 @@ CALLS = {
     "harness.splits.validation": lambda m: {
         "split": m["split"][0], "section": random.Holdout(test_size=0.25), "seed": 0,
     },
+    "harness.statistics.Draws": lambda m: {"seed": 3},
     "harness.statistics.adjust": lambda m: {"p_values": [0.1], "correction": "holm"},
     "harness.statistics.against": lambda m: {
         "pairs": m["compared"].pairs, "baseline": "A", "correction": "holm", "level": 0.05,

@@ -11,7 +11,9 @@ Run it with ``python dev/benchmarks/statistics_cost.py PART --threads 1``:
   the scores of real users in ``results/``;
 - ``coverage``: how often intervals of synthetic scores hold the mean, and tests of equal
   algorithms reject, from moments and from 10,000 resamples of the same users;
-- ``committed``: all statistics in ``results/`` again; names those that differ in any digit.
+- ``committed``: all statistics in ``results/`` again; names those that differ in any digit, and
+  says by how much: ends in widths of their interval, p-values in standard errors of their
+  difference.
 """
 
 from __future__ import annotations
@@ -35,6 +37,7 @@ from harness import statistics
 from harness.comparison.inference import infer
 from harness.execution.events import Stage
 from harness.results import read_run
+from harness.results.statistics import MetricComparison
 from harness.statistics import MANY_USERS
 from harness.statistics.expansion import Moments
 
@@ -120,8 +123,9 @@ def one_comparison(
     statistics.compare(table_of(MANY_USERS, 2), ["a", "b"], n_resamples=100)
     tables = [table_of(n_users, n_rows, seed) for seed in range(n_metrics)]
     begun, processor = time.perf_counter(), time.process_time()
+    draws = statistics.Draws()
     for table in tables:
-        statistics.compare(table, names, n_resamples=n_resamples)
+        statistics.compare(table, names, n_resamples=n_resamples, draws=draws)
     seconds, cpu = time.perf_counter() - begun, time.process_time() - processor
     tracemalloc.start()
     statistics.compare(tables[0], names, n_resamples=n_resamples and 1_000)
@@ -229,7 +233,7 @@ def coverage(n_draws: int = 500) -> dict[str, Any]:
 
 
 def committed() -> dict[str, Any]:
-    """Compute the statistics of all committed runs again; name those that differ in a digit."""
+    """Compute the statistics of all committed runs again; say how those that differ do."""
     different = []
     for folder in sorted(RESULTS.iterdir()):
         if not (folder / "users.parquet").exists():
@@ -242,8 +246,32 @@ def committed() -> dict[str, Any]:
         )  # fmt: skip
         same = found == info.statistics
         different += [] if same else [folder.name]
-        print(f"{folder.name}: {len(found)} metrics, {'the same digits' if same else 'different'}")
+        change = "the same digits" if same else change_of(info.statistics, found)
+        print(f"{folder.name}: {len(found)} metrics, {change}", flush=True)
     return {"different": different}
+
+
+def change_of(before: list[MetricComparison], after: list[MetricComparison]) -> str:
+    """Return how far apart the same comparisons from other draws are."""
+    ends, noises, decisions = [0.0], [0.0], []
+    for one, other in zip(before, after, strict=True):
+        for old, new in zip(
+            [*one.algorithms, *one.pairs], [*other.algorithms, *other.pairs], strict=True
+        ):
+            moved = max(abs(old.low - new.low), abs(old.high - new.high))
+            ends.append(moved / (old.high - old.low) if moved else 0.0)
+        for old, new in zip(one.pairs, other.pairs, strict=True):
+            p = (old.p + new.p) / 2
+            if not (old.p_is_bound or new.p_is_bound):
+                noises.append(abs(old.p - new.p) / (np.sqrt(2 * p * (1 - p) / 1e4) + 1e-4))
+            if old.significant != new.significant:
+                ps = f"{old.p_adjusted:.3g} and {new.p_adjusted:.3g}"
+                decisions.append(f"{one.metric}, {old.first} and {old.second}: {ps}")
+    return (
+        f"{len(ends) - 1} intervals, whose ends differ by {np.median(ends):.2%} of their width in "
+        f"the median and {max(ends):.2%} at most; p-values by {max(noises):.1f} standard errors at "
+        f"most; decided otherwise, with adjusted p: {'; '.join(decisions) or 'none'}"
+    )
 
 
 def main() -> None:

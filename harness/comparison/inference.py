@@ -22,7 +22,7 @@ from harness.results.names import TableName, grouped
 from harness.results.record import SplitInfo
 from harness.results.scores import is_mean_of_users, plain_rows
 from harness.results.statistics import MetricComparison
-from harness.statistics import MANY_USERS, SEED_TESTS, PairedTest
+from harness.statistics import MANY_USERS, SEED_TESTS, Draws, PairedTest
 from harness.statistics.standard_error import FEWEST_USERS
 
 Floats = NDArray[np.float64]
@@ -191,7 +191,9 @@ def infer(
         if frame is None or len(comparison.complete) < 2:
             continue
         scores = UserScores(frame)
-        compare = partial(comparison.by_metric, scores=scores, seed=seed, ratios=ratios)
+        # The metrics share their draws, so that each user is drawn once for all of them.
+        users_drawn = statistics.Draws(seeds.derive(seed, "statistics", table))
+        compare = partial(comparison.by_metric, scores=scores, draws=users_drawn, ratios=ratios)
         for done, (result, reasons) in enumerate(_in_threads(compare, averaged, scores), 1):
             compared += [] if result is None else [result]
             notes += reasons
@@ -254,10 +256,10 @@ class _TableComparison:
         return self._designs[key]
 
     def by_metric(
-        self, metric: Metric, scores: UserScores, seed: int, ratios: Mapping[str, float]
+        self, metric: Metric, scores: UserScores, draws: Draws, ratios: Mapping[str, float]
     ) -> _Compared:
         """Compare the complete rows by one metric; None where no two have users in common."""
-        settings, label, table = self.settings, str(metric), self.name.table
+        settings, label = self.settings, str(metric)
         notes: list[Note] = []
         means = scores.means(label, list(scores.rows))
         complete = [row for row in self.complete if (row, label) not in self.failed_metrics]
@@ -293,7 +295,7 @@ class _TableComparison:
             interval=settings.interval,
             n_resamples=settings.resamples,
             confidence=settings.confidence,
-            seed=seeds.derive(seed, "statistics", table, label),
+            draws=draws,
             higher_is_better=metric.higher_is_better,
             by_seed=by_seed,
             ratio=float(np.mean(of_splits)) if of_splits else None,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     )
     from harness.statistics.pairs import SEED_TESTS, PairedTest
     from harness.statistics.ranks import Friedman, PostHoc, RankComparison, compare_ranks
-    from harness.statistics.resampling import MANY_USERS
+    from harness.statistics.resampling import MANY_USERS, Draws
     from harness.statistics.standard_error import StandardError
     from harness.statistics.variance import components
 
@@ -30,6 +30,7 @@ __all__ = [
     "SEED_TESTS",
     "Comparison",
     "Correction",
+    "Draws",
     "Friedman",
     "IntervalMethod",
     "PairedTest",
@@ -56,7 +57,7 @@ __getattr__ = lazy.members(
         "comparison": ("Comparison", "against", "compare"),
         "corrections": ("Correction", "adjust", "letters"),
         "expansion": ("FEWEST_EFFECTIVE",),
-        "resampling": ("MANY_USERS",),
+        "resampling": ("MANY_USERS", "Draws"),
         "gaps": ("gaps",),
         "intervals": ("IntervalMethod", "bootstrap_interval"),
         "paired": ("DEFAULT_RESAMPLES", "effect_size", "paired_t", "randomisation", "wilcoxon"),

@@ -15,7 +15,7 @@ from harness.statistics.corrections import Correction, adjust, ranked_letters
 from harness.statistics.intervals import IntervalMethod
 from harness.statistics.paired import DEFAULT_RESAMPLES, check_words
 from harness.statistics.pairs import MARGIN, SEED_TESTS, PairedTest, ScoredPairs
-from harness.statistics.resampling import MANY_USERS, MOST_RESAMPLES, Floats
+from harness.statistics.resampling import MANY_USERS, MOST_RESAMPLES, Draws, Floats
 from harness.statistics.standard_error import FEWEST_SEEDS, FEWEST_USERS, StandardError
 
 
@@ -115,6 +115,7 @@ def compare(
     by_seed: ArrayLike | None = None,
     ratio: float | None = None,
     margin: float | None = None,
+    draws: Draws | None = None,
 ) -> Comparison:
     """Compare algorithms by the scores of the same users.
 
@@ -156,6 +157,9 @@ def compare(
         Of test to training ratings in a fold, for Nadeau and Bengio's test.
     margin : float, optional
         Above 0, in the unit of the scores: test too whether two algorithms differ by less.
+    draws : Draws, optional
+        In the place of `seed`, for several comparisons of the same users, such as by several
+        metrics: users are then drawn once, and the intervals are those of its seed.
 
     Raises
     ------
@@ -181,7 +185,7 @@ def compare(
     >>> found.baseline[["first", "significant"]].to_numpy().tolist()
     [['A', True], ['B', False]]
     """
-    table = _table(scores, n_resamples)
+    table, draws = _table(scores, n_resamples), draws or Draws(seed)
     seeds = None
     if by_seed is not None:
         seeds = as_array("comparison: by_seed", by_seed, error=ComparisonError)
@@ -206,12 +210,12 @@ def compare(
     differing, of_pairs, sizes, *error, p_values = scored.describe(test)
     if test == "randomisation":
         n_counted = 1 if correction == "none" else len(firsts)
-        p_values, is_bound = scored.randomise(seed, level, n_counted)
+        p_values, is_bound = scored.randomise(draws.seed, level, n_counted)
         note = _undecidable(differing, n_resamples, correction, level)
     means = scored.means()
     if seeds is None or test not in SEED_TESTS:
         errors = StandardError(*error)
-        low, high = scored.intervals(confidence, interval, seed)
+        low, high = scored.intervals(confidence, interval, draws)
     else:
         compared = scored.over_seeds(seeds, test, ratio or 0.0)
         low, high = compared.interval(np.concatenate([means, of_pairs]), confidence)
@@ -256,7 +260,7 @@ def compare(
         }
     )
     differences = None if baseline is None else against(pairs, baseline, correction, level, margin)
-    settings = (test, correction, interval, n_resamples, confidence, seed, note, margin)
+    settings = (test, correction, interval, n_resamples, confidence, draws.seed, note, margin)
     from_moments = n_resamples is None and scored.from_moments and test not in SEED_TESTS
     return Comparison(algorithms, pairs, differences, *settings, from_moments)
 

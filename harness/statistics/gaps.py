@@ -14,7 +14,7 @@ from harness.statistics.intervals import (
     intervals_of_many,
 )
 from harness.statistics.paired import DEFAULT_RESAMPLES, check_unit
-from harness.statistics.resampling import MANY_USERS, Floats, resampled_means
+from harness.statistics.resampling import MANY_USERS, Floats, drawn_users, resampled_means
 
 
 @checked(ComparisonError)
@@ -76,7 +76,8 @@ def gaps(
         return moments.mean, *intervals_of_many(moments, confidence, method, seed)
     drawn = values if paired else np.hstack([one, other])
     rng = seeds.generator(seed, "gaps")
-    draws = resampled_means(drawn, n_resamples or DEFAULT_RESAMPLES, rng)
+    users = drawn_users(len(drawn), n_resamples or DEFAULT_RESAMPLES, rng)
+    draws = resampled_means(drawn, users)
     if not paired:
         draws = draws[:, :m] - draws[:, m:]
     low, high = np.full((2, m), np.nan)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -15,6 +16,8 @@ from harness.statistics.paired import DEFAULT_RESAMPLES, check_unit, check_words
 from harness.statistics.resampling import (
     MANY_USERS,
     MOST_RESAMPLES,
+    Bits,
+    Draws,
     Floats,
     PairColumns,
     means_of_few,
@@ -96,8 +99,9 @@ def bootstrap_interval(
 
         moments = Moments.of_columns(np.ascontiguousarray(values.T))
         return intervals_of_many(moments, confidence, method, seed)
-    columns, n_resamples = PairColumns(values, none, none), n_resamples or DEFAULT_RESAMPLES
-    return pair_intervals(columns, values.shape[1], confidence, n_resamples, method, seed)
+    drawn = Draws(seed).users(len(values), n_resamples or DEFAULT_RESAMPLES)
+    columns = PairColumns(values, none, none)
+    return pair_intervals(columns, values.shape[1], confidence, drawn, method)
 
 
 def check_settings(confidence: float, n_resamples: int | None) -> None:
@@ -124,27 +128,25 @@ def pair_intervals(
     pairs: PairColumns,
     n_plain: int,
     confidence: float,
-    n_resamples: int,
+    drawn: Iterable[Bits],
     method: IntervalMethod,
-    seed: int,
 ) -> tuple[Floats, Floats]:
     """Return the intervals of the first `n_plain` columns, and then those of the pairs.
 
     The same as `bootstrap_interval` of the columns beside the differences, but only the columns
     are resampled.
     """
-    rng = seeds.generator(seed, "bootstrap")
     columns = np.ascontiguousarray(pairs.columns.T)
-    means = np.ascontiguousarray(resampled_means(pairs.columns, n_resamples, rng).T)
+    means = np.ascontiguousarray(resampled_means(pairs.columns, drawn).T)
     ends = np.empty((2, n_plain + len(pairs.first)))
 
     def find(start: int, stop: int) -> None:
         for number in range(start, stop):
-            drawn, values = means[number % len(means)], columns[number % len(means)]
+            resampled, values = means[number % len(means)], columns[number % len(means)]
             if number >= n_plain:
                 i, j = pairs.first[number - n_plain], pairs.second[number - n_plain]
-                drawn, values = means[i] - means[j], columns[i] - columns[j]
-            ends[:, number] = interval_of(drawn, values, confidence, method)
+                resampled, values = means[i] - means[j], columns[i] - columns[j]
+            ends[:, number] = interval_of(resampled, values, confidence, method)
 
     each_block(find, ends.shape[1], LEAST_COLUMNS)
     low, high = ends
@@ -162,22 +164,45 @@ def interval_of(
     is the quantile of the means at :math:`\Phi(z_0 + (z_0 + z) / (1 - a (z_0 + z)))`. For a mean
     this acceleration is the jackknife's, which SciPy finds in quadratic time.
     """
-    means, values = means[~np.isnan(means)], values[~np.isnan(values)]
+    means, values = _known(means), _known(values)
     if len(values) == 0:
         return np.nan, np.nan
-    if np.ptp(values) == 0:
+    spread = np.ptp(values)
+    if spread == 0:
         return float(values[0]), float(values[0])
     tails = np.array([(1 - confidence) / 2, (1 + confidence) / 2])
     if method == "bca":
-        observed, slack = values.mean(), SLACK * np.ptp(values)
+        observed, slack = values.mean(), SLACK * spread
         n_below = np.count_nonzero(means < observed - slack)
-        n_equal = np.count_nonzero(np.abs(means - observed) <= slack)
-        bias = scipy.special.ndtri((n_below + n_equal / 2) / len(means))
+        n_equal = np.count_nonzero(means <= observed + slack) - n_below
+        bias, *normal = scipy.special.ndtri([(n_below + n_equal / 2) / len(means), *tails])
         if np.isfinite(bias):  # not so few resamples that all lie on one side
             deviations = values - observed
-            squares = deviations**2  # the power 3 takes sixty times as long as a product
+            squares = deviations * deviations  # a power takes sixty times as long as a product
             acceleration = (squares * deviations).sum() / (6 * squares.sum() ** 1.5)
-            shifted = bias + scipy.special.ndtri(tails)
+            shifted = bias + np.array(normal)
             tails = scipy.special.ndtr(bias + shifted / (1 - acceleration * shifted))
-    low, high = np.quantile(means, tails)
-    return float(low), float(high)
+    low, high = (_quantile(means, tail) for tail in tails.tolist())
+    return low, high
+
+
+def _known(values: Floats) -> Floats:
+    """Return the values that are not NaN; they are copied only if some are."""
+    unknown = np.isnan(values)
+    return values[~unknown] if unknown.any() else values
+
+
+def _quantile(values: Floats, share: float) -> float:
+    """Return a quantile as ``np.quantile`` does, which takes four times as long for two of them.
+
+    >>> _quantile(np.array([4.0, 1.0, 2.0]), 0.75)
+    3.0
+    """
+    place = share * (len(values) - 1)
+    below = int(place)
+    ordered = np.partition(values, below)
+    low, weight = float(ordered[below]), place - below
+    if not weight:
+        return low
+    high = float(ordered[below + 1 :].min())
+    return low + (high - low) * weight if weight < 0.5 else high - (high - low) * (1 - weight)

@@ -185,7 +185,7 @@ def randomise(
         return p_values, is_bound
     rng = seeds.generator(seed, "randomisation")
     n_extreme = np.zeros(n_pairs, np.int64)
-    for block in sign_sums(filled, n_resamples, rng, width=n_pairs):
+    for block in sign_sums(filled, n_resamples, rng):
         n_extreme += np.count_nonzero(np.abs(pairs.differences(block)) >= least, axis=0)
     p_values[~exact] = (n_extreme[~exact] + 1) / (n_resamples + 1)
     is_bound = ~exact & (n_extreme == 0)

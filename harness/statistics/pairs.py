@@ -19,7 +19,7 @@ from harness.statistics.paired import (
     randomise_many,
     wilcoxon,
 )
-from harness.statistics.resampling import MANY_USERS, Floats, Indices, PairColumns
+from harness.statistics.resampling import MANY_USERS, Draws, Floats, Indices, PairColumns
 from harness.statistics.standard_error import StandardError, over_users
 
 if TYPE_CHECKING:
@@ -127,13 +127,13 @@ class ScoredPairs:
         return randomise(self.shared, DEFAULT_RESAMPLES, seed, smallest)
 
     def intervals(
-        self, confidence: float, method: IntervalMethod, seed: int
+        self, confidence: float, method: IntervalMethod, draws: Draws
     ) -> tuple[Floats, Floats]:
         """Return the intervals of the columns, and then those of the pairs."""
         if self.n_resamples is None and self.moments is not None:
-            return intervals_of_many(self.moments, confidence, method, seed)
-        n, n_resamples = self.table.shape[1], self.n_resamples or DEFAULT_RESAMPLES
-        return pair_intervals(self.shared, n, confidence, n_resamples, method, seed)
+            return intervals_of_many(self.moments, confidence, method, draws.seed)
+        drawn = draws.users(len(self.table), self.n_resamples or DEFAULT_RESAMPLES)
+        return pair_intervals(self.shared, self.table.shape[1], confidence, drawn, method)
 
     def over_seeds(self, by_seed: Floats, test: PairedTest, ratio: float) -> StandardError:
         """Return the standard errors of the columns and then of the pairs, over users and seeds."""

@@ -1,34 +1,39 @@
 """Random signs and random users, and what the scores of users sum to under them.
 
-Sums under random signs and means of resampled users are products of weights and scores, which no
-linear algebra library computes: the same seed always gives the same bits, with any number of
-threads and any size of blocks.
+Scores are summed as integers, so sums are exact in any order: the same seed always gives the same
+bits, with any number of threads and any size of blocks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
 
+from harness import seeds
 from harness.kernels import each_block, kernel
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
-Weights = NDArray[np.uint8]
-"""How often each user counts in each resample, shape (n_resamples, n_users)."""
+Integers = NDArray[np.int64]
+Bits = NDArray[np.uint8]
+"""The bits of how often users count in resamples, shape (n_bits, n_users / 8, n_resamples)."""
 
 MANY_USERS = 10_000
 """Users from which nothing is resampled unless a number of resamples is set."""
 LEAST_P = 1e-12
 """The smallest p-value that is told apart from smaller ones."""
+SUM_BITS = 61  # of the largest sum of a column: twice a sum less another fits in 64 bits
 BLOCK_BYTES = 1 << 21  # bytes that fit in a processor's cache
+MOST_BYTES = 1 << 25  # of a block of resamples
 MOST_RESAMPLES = 10**9  # more are a slip: one takes nanoseconds for each user
-FEWEST, MOST = 32, 128  # resamples in a block
-USERS_AT_ONCE = 16  # whose weights a thread turns, so that resamples are neighbours in memory
+KEPT_BYTES = 1 << 27  # of draws that several tables share
+FEWEST, MOST = 64, 1000  # resamples in a block
+FEWEST_BITS = 4  # of how often a user is drawn; 16 times is rare
+COLUMNS_AT_ONCE = 64  # whose sums of 256 subsets of users fit in the cache
 LEAST_WORK = 1_000_000  # users times columns times resamples that are too few for another thread
 MOST_DRAWN = 1 << 20  # users that are drawn at once from a few
 
@@ -79,52 +84,106 @@ def patterns(defined: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], Indices]:
     return defined[:, firsts], np.array(of_column, np.intp)
 
 
-def sign_sums(
-    values: Floats, n_resamples: int, rng: np.random.Generator, width: int = 0
-) -> Iterator[Floats]:
+class Draws:
+    """Users that are drawn with replacement, the same ones for all tables of as many users.
+
+    They are drawn once, as far as they fit in `KEPT_BYTES`; threads may share them.
+
+    Parameters
+    ----------
+    seed : int
+        Seed of the draws, and of what else is random where they are used.
+
+    Examples
+    --------
+    >>> draws = Draws(seed=1)
+    >>> first, again = (resampled_means(np.eye(3), draws.users(3, 5)) for _ in range(2))
+    >>> bool((first == again).all())
+    True
+    """
+
+    def __init__(self, seed: int = 0) -> None:
+        self.seed = seed
+        self._blocks: dict[tuple[int, int], list[Bits]] = {}
+        self._lock = Lock()
+
+    def users(self, n: int, n_resamples: int) -> Iterable[Bits]:
+        """Return, in blocks of resamples, how often each of `n` users is drawn."""
+        drawn = drawn_users(n, n_resamples, seeds.generator(self.seed, "bootstrap"))
+        with self._lock:
+            sizes = [shape for shape in self._blocks if shape != (n, n_resamples)]
+            n_bytes = sum(a * b for a, b in [*sizes, (n, n_resamples)]) * FEWEST_BITS // 8
+            if n_bytes > KEPT_BYTES:
+                return drawn
+            if (n, n_resamples) not in self._blocks:
+                self._blocks[n, n_resamples] = list(drawn)
+            return self._blocks[n, n_resamples]
+
+
+def drawn_users(n: int, n_resamples: int, rng: np.random.Generator) -> Iterator[Bits]:
+    """Draw `n` of `n` users with replacement; yield how often each was drawn, as bits."""
+    n_bytes = 8 * -(-n // 64)
+    counts = np.zeros(8 * n_bytes, np.uint8)
+    step = max(1, BLOCK_BYTES // (4 * max(n, 1)))
+    for size in _blocks(n_resamples, n):
+        bits = np.zeros((FEWEST_BITS, n_bytes, size), np.uint8)
+        for start in range(0, size, step):
+            drawn = rng.integers(0, n, size=(min(step, size - start), n), dtype=np.uint32)
+            words = counts.view(np.uint64)
+            while _count_drawn(drawn, counts, words, bits[..., start:]) >= len(bits):
+                bits = np.concatenate([bits, np.zeros_like(bits)])
+        yield bits
+
+
+def sign_sums(values: Floats, n_resamples: int, rng: np.random.Generator) -> Iterator[Floats]:
     """Yield blocks of sums of rows under random signs, the same signs for all columns.
 
-    Each row of a block is a resample; `width` is the number of columns of what the caller makes of
-    a block, for which memory is kept free.
+    Each row of a block is a resample.
     """
-    n = len(values)
-    n_bytes = 8 * ((n + 63) // 64)  # whole words, so that blocks of any size draw the same bits
-    values, total = np.ascontiguousarray(values), values.sum(axis=0)
-    for size in _blocks(n_resamples, (*values.shape, width)):
-        drawn = np.frombuffer(rng.bytes(size * n_bytes), np.uint8)
-        plus = np.unpackbits(drawn.reshape(-1, n_bytes), axis=1, count=n)
-        yield 2.0 * _sums(partial(_rows, plus), size, values) - total
+    # The first user of a byte has its highest bit.
+    integers, shifts = _fixed(values)
+    turned = integers.reshape(-1, 8, values.shape[1])[:, ::-1].reshape(integers.shape)
+    total = integers.sum(axis=0)
+    n_words = len(integers) // 64  # whole words, so that blocks of any size draw the same bits
+    for size in _blocks(n_resamples, len(values)):
+        drawn = np.frombuffer(rng.bytes(size * 8 * n_words), np.uint8)
+        plus = np.ascontiguousarray(drawn.reshape(size, 8 * n_words).T)[None]
+        yield np.ldexp((2 * _sums(plus, turned) - total).astype(np.float64), -shifts)
 
 
-def resampled_means(values: Floats, n_resamples: int, rng: np.random.Generator) -> Floats:
+def resampled_means(values: Floats, drawn: Iterable[Bits]) -> Floats:
     """Return means of rows drawn with replacement, the same rows for all columns.
 
     NaN is ignored; the mean is NaN where no row with a value was drawn.
     """
-    n, n_columns = values.shape
-    defined = ~np.isnan(values)
+    n_columns, defined = values.shape[1], ~np.isnan(values)
     # Columns mostly share their users, so how many were drawn is counted once a pattern.
     distinct, of_column = patterns(defined)
-    summed = np.hstack([np.where(defined, values, 0.0), distinct])
+    integers, shifts = _fixed(np.hstack([np.where(defined, values, 0.0), distinct]))
     means = []
-    for size in _blocks(n_resamples, values.shape):
-        drawn = rng.integers(0, n, size=(size, n), dtype=np.uint32)
-        sums, counts = np.hsplit(_sums(partial(_weights, drawn), size, summed), [n_columns])
+    for bits in drawn:
+        totals = np.ldexp(_sums(bits, integers).astype(np.float64), -shifts)
+        sums, counts = np.hsplit(totals, [n_columns])
         with np.errstate(invalid="ignore"):
             means.append(sums / counts[:, of_column])
     return np.concatenate(means)
 
 
-def _rows(weights: Weights, start: int, stop: int) -> Weights:
-    """Return the weights of some resamples."""
-    return weights[start:stop]
+def _fixed(values: Floats) -> tuple[Integers, NDArray[np.int32]]:
+    """Return columns as integers times a power of two each, filled up to 64 rows; and the powers.
 
+    The powers are the largest that leave room for the sums of all resamples. So sums are exact,
+    and values are rounded as little as the addition of as many numbers would round their sum.
 
-def _weights(drawn: NDArray[np.uint32], start: int, stop: int) -> Weights:
-    """Return how often each user was drawn in some resamples; never 256 times among so many."""
-    weights = np.zeros((stop - start, drawn.shape[1]), np.uint8)
-    _count_drawn(drawn[start:stop], weights)
-    return weights
+    >>> integers, shifts = _fixed(np.array([[0.75], [-0.5]]))
+    >>> np.ldexp(integers[:3, 0], -shifts).tolist()
+    [0.75, -0.5, 0.0]
+    """
+    _, exponents = np.frexp(np.abs(values).max(axis=0, initial=0.0))
+    shifts = np.asarray(SUM_BITS - len(values).bit_length() - exponents, np.int32)
+    integers = np.zeros((64 * -(-len(values) // 64), values.shape[1]), np.int64)
+    integers[: len(values)] = np.rint(np.ldexp(values, shifts))
+    return integers, shifts
 
 
 def means_of_few(values: Floats, n_resamples: int, rng: np.random.Generator) -> Floats:
@@ -150,52 +209,73 @@ def means_of_few(values: Floats, n_resamples: int, rng: np.random.Generator) -> 
         return np.asarray(np.where(n_known > 0, centre + sums / n_known, np.nan))
 
 
-def _sums(weights: Callable[[int, int], Weights], n_resamples: int, values: Floats) -> Floats:
-    """Return the sums of the columns in each resample, which threads divide among them.
-
-    `weights` gives those of some resamples. There is no BLAS, whose last bits depend on its number
-    of threads.
-    """
-    sums = np.empty((n_resamples, values.shape[1]))
+def _sums(bits: Bits, values: Integers) -> Integers:
+    """Return the sums of the columns in each resample, which threads divide among them."""
+    sums = np.zeros((bits.shape[2], values.shape[1]), np.int64)
 
     def add(start: int, stop: int) -> None:
-        turned = np.empty((USERS_AT_ONCE, stop - start))
-        part = np.zeros((values.shape[1], stop - start))
-        _add_weighted(weights(start, stop), values, turned, part)
-        sums[start:stop] = part.T
+        for first in range(0, values.shape[1], COLUMNS_AT_ONCE):
+            part = slice(first, first + COLUMNS_AT_ONCE)
+            columns = np.ascontiguousarray(values[:, part])
+            subsets = np.zeros((256, columns.shape[1]), np.int64)
+            of_part = np.zeros((stop - start, columns.shape[1]), np.int64)
+            _add_subsets(bits, start, columns, subsets, of_part)
+            sums[start:stop, part] = of_part
 
-    each_block(add, n_resamples, max(FEWEST // 2, 1 + LEAST_WORK // max(1, values.size)))
+    each_block(add, bits.shape[2], max(4 * FEWEST, 1 + LEAST_WORK // max(1, values.size)))
     return sums
 
 
-# User after user is added to the sums of all resamples of a block, which stay in the cache. The
-# inner loop is over neighbours in memory, and the order of a sum depends on nothing.
+# Eight users at a time: the sums of their 256 subsets are made once, and looked up by a byte for
+# all resamples of a block, in the place of eight products for each resample.
 @kernel
-def _add_weighted(weights: Weights, values: Floats, turned: Floats, sums: Floats) -> None:
-    """Add the values of each user, times the weights of the resamples, to the sums of columns."""
-    n_resamples, n_users = weights.shape
-    for start in range(0, n_users, len(turned)):
-        stop = min(start + len(turned), n_users)
-        for resample in range(n_resamples):
-            for user in range(start, stop):
-                turned[user - start, resample] = weights[resample, user]
-        for user in range(start, stop):
-            for column in range(values.shape[1]):
-                value = values[user, column]
-                for resample in range(n_resamples):
-                    sums[column, resample] += value * turned[user - start, resample]
+def _add_subsets(
+    bits: Bits, start: int, values: Integers, subsets: Integers, sums: Integers
+) -> None:
+    """Add the values of the users whose bits are set, times the bits, to the sums of columns."""
+    for byte in range(bits.shape[1]):
+        for user in range(8):
+            size = 1 << user
+            for rest in range(size):
+                for column in range(values.shape[1]):
+                    value = values[8 * byte + user, column]
+                    subsets[size + rest, column] = subsets[rest, column] + value
+        for resample in range(len(sums)):
+            for bit in range(len(bits)):
+                subset = bits[bit, byte, start + resample]
+                if subset:
+                    for column in range(values.shape[1]):
+                        sums[resample, column] += subsets[subset, column] << bit
 
 
 @kernel
-def _count_drawn(drawn: NDArray[np.uint32], weights: Weights) -> None:
-    """Count how often each user was drawn in each resample."""
+def _count_drawn(
+    drawn: NDArray[np.uint32], counts: NDArray[np.uint8], words: NDArray[np.uint64], bits: Bits
+) -> int:
+    """Write the bits of how often users were drawn in each resample; return the highest bit set.
+
+    `words` are the counts, eight in each.
+    """
+    together = np.uint64(0)
+    low_bits, to_byte = np.uint64(0x0101010101010101), np.uint64(0x0102040810204080)
     for resample in range(len(drawn)):
+        counts[:] = 0
         for place in range(drawn.shape[1]):
-            weights[resample, drawn[resample, place]] += 1
+            counts[drawn[resample, place]] += 1
+        for byte in range(len(words)):
+            together |= words[byte]
+            for bit in range(len(bits)):
+                of_bit = (words[byte] >> np.uint64(bit)) & low_bits
+                bits[bit, byte, resample] = (of_bit * to_byte) >> np.uint64(56)
+    highest = 0
+    for bit in range(8):
+        if (together >> np.uint64(bit)) & low_bits:
+            highest = bit
+    return highest
 
 
-def _blocks(n_resamples: int, shape: tuple[int, ...]) -> Iterator[int]:
-    """Divide the resamples so that the arrays of a block fit in the cache; yield their sizes."""
-    most = min(MOST, max(FEWEST, BLOCK_BYTES // (8 * max(*shape, 1))))
+def _blocks(n_resamples: int, n_users: int) -> Iterator[int]:
+    """Divide the resamples so that the arrays of a block stay small; yield their sizes."""
+    most = min(MOST, max(FEWEST, MOST_BYTES // max(n_users, 1)))
     for start in range(0, n_resamples, most):
         yield min(most, n_resamples - start)

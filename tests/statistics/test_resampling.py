@@ -1,6 +1,9 @@
 """Paired tests and bootstrap intervals, against SciPy, enumeration and what chance allows."""
 
+import math
+
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,7 +12,9 @@ from scipy import stats
 
 from harness.errors import ComparisonError
 from harness.statistics import (
+    Draws,
     bootstrap_interval,
+    compare,
     effect_size,
     intervals,
     paired_t,
@@ -104,10 +109,12 @@ def test_draws_depend_on_the_seed_and_not_on_the_size_of_blocks(monkeypatch):
     )
     assert (p_values[0] != p_values[1]).any()
     assert (intervals[0][0] != intervals[1][0]).all()
-    monkeypatch.setattr(resampling, "BLOCK_BYTES", 8 * 70 * 70)
+    sizes = {"MOST": 300, "BLOCK_BYTES": 4 * 70 * 7, "FEWEST_BITS": 1, "COLUMNS_AT_ONCE": 2}
+    for name, size in sizes.items():
+        monkeypatch.setattr(resampling, name, size)
     np.testing.assert_array_equal(p_values[0], randomisation(table, 3000, seed=5))
     again = bootstrap_interval(table, n_resamples=3000, seed=5)
-    np.testing.assert_allclose(again, intervals[0], rtol=0, atol=1e-14)
+    np.testing.assert_array_equal(again, intervals[0])
 
 
 def test_the_effect_size_is_the_mean_in_standard_deviations():
@@ -158,13 +165,48 @@ def test_our_resamples_give_scipys_bounds_within_chance():
 
 def test_resampled_means_are_those_of_drawn_rows():
     values = np.array([[1.0, np.nan], [2.0, 5.0], [4.0, 7.0]])
-    means = resampling.resampled_means(values, 500, np.random.default_rng(3))
+    users = resampling.drawn_users(3, 500, np.random.default_rng(3))
+    means = resampling.resampled_means(values, users)
     rows = np.random.default_rng(3).integers(0, 3, size=(500, 3))
     for mean, drawn in zip(means, rows, strict=True):
         part = values[drawn]
         known = part[~np.isnan(part[:, 1]), 1]
         assert mean[0] == pytest.approx(part[:, 0].mean(), abs=1e-12)
         assert (len(known) == 0 and np.isnan(mean[1])) or mean[1] == pytest.approx(known.mean())
+
+
+@pytest.mark.parametrize("n", [1, 8, 63, 65, 200])
+def test_sums_are_those_of_exact_arithmetic(n):
+    rng = np.random.default_rng(n)
+    values = rng.normal(size=(n, 70)) * 10.0 ** rng.integers(-300, 300, 70)
+    (sums,) = resampling.sign_sums(values, 50, np.random.default_rng(4))
+    words = np.random.default_rng(4).bytes(50 * 8 * -(-n // 64))
+    bits = np.unpackbits(np.frombuffer(words, np.uint8).reshape(50, -1), axis=1, count=n)
+    users = resampling.drawn_users(n, 50, np.random.default_rng(4))
+    means = resampling.resampled_means(values, users)
+    rows = np.random.default_rng(4).integers(0, n, size=(50, n), dtype=np.uint32)
+    for column in range(70):
+        scale = 1e-15 * n * np.abs(values[:, column]).max()
+        for resample in range(50):
+            signed = values[:, column] * (2.0 * bits[resample] - 1.0)
+            assert abs(sums[resample, column] - math.fsum(signed)) <= scale
+            expected = math.fsum(values[rows[resample], column]) / n
+            assert abs(means[resample, column] - expected) <= scale / n
+
+
+def test_tables_of_the_same_users_share_their_draws(monkeypatch):
+    draws = Draws(seed=4)
+    assert draws.users(20, 300) is draws.users(20, 300)
+    table = np.random.default_rng(2).normal(0.1, 1, (20, 2))
+    shared, alone = (
+        compare(table, ["A", "B"], n_resamples=300, **options)
+        for options in ({"draws": draws}, {"seed": 4})
+    )
+    assert shared.seed == 4
+    pd.testing.assert_frame_equal(shared.pairs, alone.pairs)
+    monkeypatch.setattr(resampling, "KEPT_BYTES", 100)
+    again = compare(table, ["A", "B"], n_resamples=300, draws=Draws(seed=4))
+    pd.testing.assert_frame_equal(again.algorithms, alone.algorithms)
 
 
 def test_columns_without_values_or_with_equal_ones_have_plain_bounds():
