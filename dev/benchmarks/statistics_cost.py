@@ -124,6 +124,8 @@ def one_comparison(
     tables = [table_of(n_users, n_rows, seed) for seed in range(n_metrics)]
     begun, processor = time.perf_counter(), time.process_time()
     draws = statistics.Draws()
+    for table in tables if n_users < MANY_USERS else ():
+        draws.expect(table)
     for table in tables:
         statistics.compare(table, names, n_resamples=n_resamples, draws=draws)
     seconds, cpu = time.perf_counter() - begun, time.process_time() - processor

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
@@ -191,10 +191,15 @@ def infer(
         if frame is None or len(comparison.complete) < 2:
             continue
         scores = UserScores(frame)
-        # The metrics share their draws, so that each user is drawn once for all of them.
-        users_drawn = statistics.Draws(seeds.derive(seed, "statistics", table))
-        compare = partial(comparison.by_metric, scores=scores, draws=users_drawn, ratios=ratios)
-        for done, (result, reasons) in enumerate(_in_threads(compare, averaged, scores), 1):
+        shared = statistics.Draws(seeds.derive(seed, "statistics", table))
+        compare = partial(comparison.by_metric, scores=scores, draws=shared, ratios=ratios)
+        selections: Iterable[_Selection] = map(partial(comparison.select, scores), averaged)
+        if scores.n_users < MANY_USERS:  # of more users the scores of one metric are in memory
+            selections = [*selections]
+            for selection in selections:
+                if selection.by_seed is None and selection.rows:
+                    shared.expect(selection.columns)
+        for done, (result, reasons) in enumerate(_in_threads(compare, selections, scores), 1):
             compared += [] if result is None else [result]
             notes += reasons
             progress(number * len(averaged) + done, len(tables) * len(averaged))
@@ -202,21 +207,36 @@ def infer(
 
 
 def _in_threads(
-    compare: Callable[[Metric], _Compared], averaged: Sequence[Metric], scores: UserScores
+    compare: Callable[[_Selection], _Compared],
+    selections: Iterable[_Selection],
+    scores: UserScores,
 ) -> Iterator[_Compared]:
     """Yield the comparisons by each metric in order, several of few users at the same time.
 
     With many users the threads share one metric, so that the scores of one are in memory.
     """
-    threads = min(n_threads(), len(averaged)) if scores.n_users < MANY_USERS else 1
+    threads = n_threads() if scores.n_users < MANY_USERS else 1
     if threads < 2:
-        yield from map(compare, averaged)
+        yield from map(compare, selections)
         return
     pool = ThreadPoolExecutor(threads)
     try:
-        yield from pool.map(compare, averaged)
+        yield from pool.map(compare, selections)
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+@dataclass
+class _Selection:
+    """The rows that are compared by a metric, none if no two can be, with what a test needs."""
+
+    metric: Metric
+    notes: list[Note]
+    rows: list[str] = field(default_factory=list)
+    columns: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+    claim: Claim = "models"
+    test: PairedTest = "randomisation"
+    by_seed: Floats | None = None
 
 
 class _TableComparison:
@@ -255,39 +275,47 @@ class _TableComparison:
             self._designs[key] = Design.of(cells, self.draws)
         return self._designs[key]
 
-    def by_metric(
-        self, metric: Metric, scores: UserScores, draws: Draws, ratios: Mapping[str, float]
-    ) -> _Compared:
-        """Compare the complete rows by one metric; None where no two have users in common."""
-        settings, label = self.settings, str(metric)
-        notes: list[Note] = []
+    def select(self, scores: UserScores, metric: Metric) -> _Selection:
+        """Select the rows that are compared by a metric, and the scores of their users."""
+        label, notes = str(metric), list[Note]()
         means = scores.means(label, list(scores.rows))
         complete = [row for row in self.complete if (row, label) not in self.failed_metrics]
         if len(complete) < 2 <= len(self.complete):  # a note says that the metric failed
-            return None, []
+            return _Selection(metric, notes)
         is_scored: NDArray[np.bool_] = np.any(~np.isnan(means), axis=0)
         means = means[scores.rows.get_indexer(pd.Index(complete))]
         means = means if is_scored.all() else means[:, is_scored]
         chosen = _comparable(~np.isnan(means.T))
         rows = [complete[place] for place in chosen]
         if len(rows) < 2:
-            return None, [self._note("none-compared", {"metric": label})]
+            return _Selection(metric, [self._note("none-compared", {"metric": label})])
         if left_out := [self.titles[row] for row in complete if row not in rows]:
             notes.append(self._note("not-compared", {"metric": label, "algorithms": left_out}))
-        titles, design = [self.titles[row] for row in rows], self._design(rows)
-        claim, test = settings.about(len(design.units))
-        by_seed = None
+        design, by_seed = self._design(rows), None
+        claim, test = self.settings.about(len(design.units))
         if test in SEED_TESTS:
             by_seed = design.by_part(scores, label, rows, is_scored, test)
             if len(by_seed) < 2:
                 claim, test, by_seed = "models", "randomisation", None
                 notes.append(self._note("no-common-seeds", {"metric": label}))
-        of_splits = [ratios[split] for split in design.fingerprints if split in ratios]
         columns = (means if len(chosen) == len(means) else means[chosen]).T
         # The last digits of means depend on the order in memory; of many users none is a copy.
-        is_many = len(columns) >= MANY_USERS
+        if len(columns) < MANY_USERS:
+            columns = np.ascontiguousarray(columns)
+        return _Selection(metric, notes, rows, columns, claim, test, by_seed)
+
+    def by_metric(
+        self, selection: _Selection, scores: UserScores, draws: Draws, ratios: Mapping[str, float]
+    ) -> _Compared:
+        """Compare rows by one metric; None where no two have users in common."""
+        settings, rows, notes = self.settings, selection.rows, selection.notes
+        if not rows:
+            return None, notes
+        label, claim, test = str(selection.metric), selection.claim, selection.test
+        titles, design = [self.titles[row] for row in rows], self._design(rows)
+        of_splits = [ratios[split] for split in design.fingerprints if split in ratios]
         compared = statistics.compare(
-            columns if is_many else np.ascontiguousarray(columns),
+            selection.columns,
             titles,
             baseline=settings.baseline if settings.baseline in titles else None,
             test=test,
@@ -296,8 +324,8 @@ class _TableComparison:
             n_resamples=settings.resamples,
             confidence=settings.confidence,
             draws=draws,
-            higher_is_better=metric.higher_is_better,
-            by_seed=by_seed,
+            higher_is_better=selection.metric.higher_is_better,
+            by_seed=selection.by_seed,
             ratio=float(np.mean(of_splits)) if of_splits else None,
             margin=settings.margin,
         )

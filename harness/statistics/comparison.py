@@ -210,7 +210,7 @@ def compare(
     differing, of_pairs, sizes, *error, p_values = scored.describe(test)
     if test == "randomisation":
         n_counted = 1 if correction == "none" else len(firsts)
-        p_values, is_bound = scored.randomise(draws.seed, level, n_counted)
+        p_values, is_bound = scored.randomise(draws, level, n_counted)
         note = _undecidable(differing, n_resamples, correction, level)
     means = scored.means()
     if seeds is None or test not in SEED_TESTS:

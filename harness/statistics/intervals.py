@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -16,12 +15,10 @@ from harness.statistics.paired import DEFAULT_RESAMPLES, check_unit, check_words
 from harness.statistics.resampling import (
     MANY_USERS,
     MOST_RESAMPLES,
-    Bits,
     Draws,
     Floats,
     PairColumns,
     means_of_few,
-    resampled_means,
 )
 
 if TYPE_CHECKING:
@@ -99,9 +96,9 @@ def bootstrap_interval(
 
         moments = Moments.of_columns(np.ascontiguousarray(values.T))
         return intervals_of_many(moments, confidence, method, seed)
-    drawn = Draws(seed).users(len(values), n_resamples or DEFAULT_RESAMPLES)
     columns = PairColumns(values, none, none)
-    return pair_intervals(columns, values.shape[1], confidence, drawn, method)
+    means = Draws(seed).means(values, n_resamples or DEFAULT_RESAMPLES)
+    return pair_intervals(columns, values.shape[1], confidence, means, method)
 
 
 def check_settings(confidence: float, n_resamples: int | None) -> None:
@@ -128,7 +125,7 @@ def pair_intervals(
     pairs: PairColumns,
     n_plain: int,
     confidence: float,
-    drawn: Iterable[Bits],
+    means: Floats,
     method: IntervalMethod,
 ) -> tuple[Floats, Floats]:
     """Return the intervals of the first `n_plain` columns, and then those of the pairs.
@@ -137,7 +134,7 @@ def pair_intervals(
     are resampled.
     """
     columns = np.ascontiguousarray(pairs.columns.T)
-    means = np.ascontiguousarray(resampled_means(pairs.columns, drawn).T)
+    means = np.ascontiguousarray(means.T)
     ends = np.empty((2, n_plain + len(pairs.first)))
 
     def find(start: int, stop: int) -> None:

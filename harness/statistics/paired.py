@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from harness import seeds
 from harness.arguments import MOST_SCORE, checked, unit_fault
 from harness.errors import ComparisonError, suggestion
 from harness.lazy import scipy
@@ -21,9 +20,9 @@ from harness.statistics.resampling import (
     LEAST_P,
     MANY_USERS,
     MOST_RESAMPLES,
+    Draws,
     Floats,
     PairColumns,
-    sign_sums,
 )
 
 if TYPE_CHECKING:
@@ -130,14 +129,14 @@ def randomisation(differences: Floats, n_resamples: int | None = None, seed: int
         from harness.statistics.expansion import Moments
 
         moments = Moments.of_columns(np.ascontiguousarray(differences.T))
-        return randomise_many(moments, seed)[0]
+        return randomise_many(moments, Draws(seed))[0]
     columns = np.column_stack([differences, np.zeros(n_users)])
     pairs = PairColumns(columns, np.arange(n_pairs), np.full(n_pairs, n_pairs))
-    return randomise(pairs, n_resamples or DEFAULT_RESAMPLES, seed)[0]
+    return randomise(pairs, n_resamples or DEFAULT_RESAMPLES, Draws(seed))[0]
 
 
 def randomise_many(
-    moments: Moments, seed: int, smallest: float | None = None
+    moments: Moments, draws: Draws, smallest: float | None = None
 ) -> tuple[Floats, NDArray[np.bool_]]:
     """Test pairs of many users by their moments; those with too few effective users by signs."""
     p_values, is_bound = moments.sign_test()
@@ -145,12 +144,12 @@ def randomise_many(
         differences = np.nan_to_num(moments.values(pair))
         columns = np.column_stack([differences, np.zeros(len(differences))])
         few = PairColumns(columns[differences != 0], np.array([0]), np.array([1]))
-        (p_values[pair],), (is_bound[pair],) = randomise(few, DEFAULT_RESAMPLES, seed, smallest)
+        (p_values[pair],), (is_bound[pair],) = randomise(few, DEFAULT_RESAMPLES, draws, smallest)
     return p_values, is_bound
 
 
 def randomise(
-    pairs: PairColumns, n_resamples: int, seed: int, smallest: float | None = None
+    pairs: PairColumns, n_resamples: int, draws: Draws, smallest: float | None = None
 ) -> tuple[Floats, NDArray[np.bool_]]:
     r"""Test pairs as `randomisation` does, with more resamples if no sign vector was as extreme.
 
@@ -183,9 +182,8 @@ def randomise(
             p_values[pair] = np.count_nonzero(extreme) / len(extreme)
     if exact.all():
         return p_values, is_bound
-    rng = seeds.generator(seed, "randomisation")
     n_extreme = np.zeros(n_pairs, np.int64)
-    for block in sign_sums(filled, n_resamples, rng):
+    for block in draws.sign_sums(pairs.columns, n_resamples):
         n_extreme += np.count_nonzero(np.abs(pairs.differences(block)) >= least, axis=0)
     p_values[~exact] = (n_extreme[~exact] + 1) / (n_resamples + 1)
     is_bound = ~exact & (n_extreme == 0)
@@ -198,7 +196,7 @@ def randomise(
     n_more = min(n_more, MOST_WORK // max(1, n_users * len(undecided)))
     if len(undecided) and n_more > 0:
         differences = filled[:, pairs.first[undecided]] - filled[:, pairs.second[undecided]]
-        for block in sign_sums(differences, n_more, rng):
+        for block in draws.more_sign_sums(differences, n_resamples, n_more):
             n_extreme[undecided] += np.count_nonzero(np.abs(block) >= least[undecided], axis=0)
         p_values[undecided] = (n_extreme[undecided] + 1) / (n_resamples + n_more + 1)
         is_bound[undecided] = n_extreme[undecided] == 0

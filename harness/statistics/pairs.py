@@ -114,17 +114,17 @@ class ScoredPairs:
         return described
 
     def randomise(
-        self, seed: int, level: float, n_counted: int
+        self, draws: Draws, level: float, n_counted: int
     ) -> tuple[Floats, NDArray[np.bool_]]:
         """Return p-values of the pairs, and which are bounds; `n_counted` are corrected for."""
         smallest = level / (MARGIN * n_counted)
         if 4 * n_counted <= level * (DEFAULT_RESAMPLES + 1):
             smallest = 1 / (DEFAULT_RESAMPLES + 1)
         if self.n_resamples is not None:
-            return randomise(self.shared, self.n_resamples, seed)
+            return randomise(self.shared, self.n_resamples, draws)
         if self.moments is not None:
-            return randomise_many(self.moments[self.table.shape[1] :], seed, smallest)
-        return randomise(self.shared, DEFAULT_RESAMPLES, seed, smallest)
+            return randomise_many(self.moments[self.table.shape[1] :], draws, smallest)
+        return randomise(self.shared, DEFAULT_RESAMPLES, draws, smallest)
 
     def intervals(
         self, confidence: float, method: IntervalMethod, draws: Draws
@@ -132,8 +132,8 @@ class ScoredPairs:
         """Return the intervals of the columns, and then those of the pairs."""
         if self.n_resamples is None and self.moments is not None:
             return intervals_of_many(self.moments, confidence, method, draws.seed)
-        drawn = draws.users(len(self.table), self.n_resamples or DEFAULT_RESAMPLES)
-        return pair_intervals(self.shared, self.table.shape[1], confidence, drawn, method)
+        means = draws.means(self.shared.columns, self.n_resamples or DEFAULT_RESAMPLES)
+        return pair_intervals(self.shared, self.table.shape[1], confidence, means, method)
 
     def over_seeds(self, by_seed: Floats, test: PairedTest, ratio: float) -> StandardError:
         """Return the standard errors of the columns and then of the pairs, over users and seeds."""

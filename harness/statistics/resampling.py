@@ -6,7 +6,7 @@ bits, with any number of threads and any size of blocks.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from threading import Lock
 
@@ -30,7 +30,8 @@ SUM_BITS = 61  # of the largest sum of a column: twice a sum less another fits i
 BLOCK_BYTES = 1 << 21  # bytes that fit in a processor's cache
 MOST_BYTES = 1 << 25  # of a block of resamples
 MOST_RESAMPLES = 10**9  # more are a slip: one takes nanoseconds for each user
-KEPT_BYTES = 1 << 27  # of draws that several tables share
+MOST_EXPECTED = 512  # columns that are summed together
+MOST_SUMS = 1 << 25  # sums of expected columns that are in memory for all resamples
 FEWEST, MOST = 64, 1000  # resamples in a block
 FEWEST_BITS = 4  # of how often a user is drawn; 16 times is rare
 COLUMNS_AT_ONCE = 64  # whose sums of 256 subsets of users fit in the cache
@@ -85,9 +86,10 @@ def patterns(defined: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], Indices]:
 
 
 class Draws:
-    """Users that are drawn with replacement, the same ones for all tables of as many users.
+    """Random users and signs, the same ones for all tables of as many users.
 
-    They are drawn once, as far as they fit in `KEPT_BYTES`; threads may share them.
+    Tables that are expected, such as those of several metrics, are summed together, in one pass
+    over the draws. What comes out does not depend on what is expected. Threads may share an object.
 
     Parameters
     ----------
@@ -97,27 +99,70 @@ class Draws:
     Examples
     --------
     >>> draws = Draws(seed=1)
-    >>> first, again = (resampled_means(np.eye(3), draws.users(3, 5)) for _ in range(2))
-    >>> bool((first == again).all())
+    >>> draws.expect(np.eye(3))
+    >>> bool((draws.means(np.eye(3), 5) == Draws(seed=1).means(np.eye(3), 5)).all())
     True
     """
 
     def __init__(self, seed: int = 0) -> None:
         self.seed = seed
-        self._blocks: dict[tuple[int, int], list[Bits]] = {}
+        self._expected: list[Floats] = []
+        self._sums: dict[tuple[str, int, int], list[Floats]] = {}
         self._lock = Lock()
 
-    def users(self, n: int, n_resamples: int) -> Iterable[Bits]:
-        """Return, in blocks of resamples, how often each of `n` users is drawn."""
-        drawn = drawn_users(n, n_resamples, seeds.generator(self.seed, "bootstrap"))
+    def expect(self, table: Floats) -> None:
+        """Expect a comparison of a table's columns, unless there are so many that memory fills."""
+        columns = PairColumns.of(table, *np.triu_indices(table.shape[1], 1)).columns
+        if sum(other.shape[1] for other in self._expected) + columns.shape[1] <= MOST_EXPECTED:
+            self._expected.append(columns)
+
+    def means(self, columns: Floats, n_resamples: int) -> Floats:
+        """Return `resampled_means` of columns."""
+
+        def resampled(columns: Floats) -> Floats:
+            rng = seeds.generator(self.seed, "bootstrap")
+            return resampled_means(columns, drawn_users(len(columns), n_resamples, rng))
+
+        shared = self._shared("means", columns, n_resamples, resampled)
+        return resampled(columns) if shared is None else shared
+
+    def sign_sums(self, columns: Floats, n_resamples: int) -> Iterator[Floats]:
+        """Return blocks of `sign_sums` of columns, whose NaN are zeros."""
+
+        def signed(columns: Floats) -> Iterator[Floats]:
+            rng = seeds.generator(self.seed, "randomisation")
+            return sign_sums(np.nan_to_num(columns), n_resamples, rng)
+
+        shared = self._shared(
+            "signs", columns, n_resamples, lambda columns: np.concatenate([*signed(columns)])
+        )
+        if shared is None:
+            return signed(columns)
+        return (shared[start : start + MOST] for start in range(0, n_resamples, MOST))
+
+    def more_sign_sums(self, columns: Floats, after: int, n_resamples: int) -> Iterator[Floats]:
+        """Return blocks of `sign_sums` of columns that follow the first ones."""
+        rng = seeds.generator(self.seed, "randomisation")
+        for size in _blocks(after, len(columns)):
+            rng.bytes(size * 8 * -(-len(columns) // 64))
+        return sign_sums(np.nan_to_num(columns), n_resamples, rng)
+
+    def _shared(
+        self, use: str, columns: Floats, n_resamples: int, work: Callable[[Floats], Floats]
+    ) -> Floats | None:
+        """Return what work makes of columns that are expected, from all of them at once."""
+        tables = [table for table in self._expected if len(table) == len(columns)]
+        equal = (np.array_equal(table, columns, equal_nan=True) for table in tables)
+        place = next((place for place, is_equal in enumerate(equal) if is_equal), None)
+        n_columns = sum(table.shape[1] for table in tables)
+        if place is None or n_columns * n_resamples > MOST_SUMS:
+            return None
         with self._lock:
-            sizes = [shape for shape in self._blocks if shape != (n, n_resamples)]
-            n_bytes = sum(a * b for a, b in [*sizes, (n, n_resamples)]) * FEWEST_BITS // 8
-            if n_bytes > KEPT_BYTES:
-                return drawn
-            if (n, n_resamples) not in self._blocks:
-                self._blocks[n, n_resamples] = list(drawn)
-            return self._blocks[n, n_resamples]
+            key = (use, len(columns), n_resamples)
+            if key not in self._sums:
+                ends = np.cumsum([table.shape[1] for table in tables])
+                self._sums[key] = np.split(work(np.hstack(tables)), ends[:-1], axis=1)
+            return self._sums[key][place]
 
 
 def drawn_users(n: int, n_resamples: int, rng: np.random.Generator) -> Iterator[Bits]:
@@ -214,8 +259,8 @@ def _sums(bits: Bits, values: Integers) -> Integers:
     sums = np.zeros((bits.shape[2], values.shape[1]), np.int64)
 
     def add(start: int, stop: int) -> None:
-        for first in range(0, values.shape[1], COLUMNS_AT_ONCE):
-            part = slice(first, first + COLUMNS_AT_ONCE)
+        n_parts = max(1, -(-values.shape[1] // COLUMNS_AT_ONCE))
+        for part in np.array_split(np.arange(values.shape[1]), n_parts):
             columns = np.ascontiguousarray(values[:, part])
             subsets = np.zeros((256, columns.shape[1]), np.int64)
             of_part = np.zeros((stop - start, columns.shape[1]), np.int64)

@@ -194,19 +194,52 @@ def test_sums_are_those_of_exact_arithmetic(n):
             assert abs(means[resample, column] - expected) <= scale / n
 
 
-def test_tables_of_the_same_users_share_their_draws(monkeypatch):
+def test_tables_that_are_expected_are_summed_in_one_pass_with_the_same_numbers(monkeypatch):
+    rng = np.random.default_rng(2)
+    tables = [rng.normal(0.1, 1, (n, 3)) for n in (20, 20, 17)]
+    tables[1][rng.random((20, 3)) < 0.2] = np.nan
+    n_passes = []
+    count = resampling.drawn_users
+    monkeypatch.setattr(resampling, "drawn_users", lambda *a: n_passes.append(a[0]) or count(*a))
+
+    def comparisons(draws):
+        names = ["A", "B", "C"]
+        return [compare(table, names, n_resamples=300, draws=draws) for table in tables]
+
+    alone = comparisons(Draws(seed=4))
+    assert n_passes == [20, 20, 17]
+    n_passes.clear()
     draws = Draws(seed=4)
-    assert draws.users(20, 300) is draws.users(20, 300)
-    table = np.random.default_rng(2).normal(0.1, 1, (20, 2))
-    shared, alone = (
-        compare(table, ["A", "B"], n_resamples=300, **options)
-        for options in ({"draws": draws}, {"seed": 4})
+    for table in tables:
+        draws.expect(table)
+    together = comparisons(draws)
+    assert n_passes == [20, 17]
+    for one, other, table in zip(together, alone, tables, strict=True):
+        assert one.seed == 4
+        pd.testing.assert_frame_equal(one.pairs, other.pairs)
+        pd.testing.assert_frame_equal(one.algorithms, other.algorithms)
+        seeded = compare(table, ["A", "B", "C"], n_resamples=300, seed=4)
+        pd.testing.assert_frame_equal(one.pairs, seeded.pairs)
+
+
+@pytest.mark.parametrize(("limit", "most"), [("MOST_EXPECTED", 2), ("MOST_SUMS", 3 * 300 - 1)])
+def test_more_tables_than_memory_holds_are_summed_one_by_one(monkeypatch, limit, most):
+    monkeypatch.setattr(resampling, limit, most)
+    table, draws = np.random.default_rng(2).normal(0.1, 1, (20, 3)), Draws(seed=4)
+    draws.expect(table)
+    pd.testing.assert_frame_equal(
+        compare(table, ["A", "B", "C"], n_resamples=300, draws=draws).pairs,
+        compare(table, ["A", "B", "C"], n_resamples=300, seed=4).pairs,
     )
-    assert shared.seed == 4
-    pd.testing.assert_frame_equal(shared.pairs, alone.pairs)
-    monkeypatch.setattr(resampling, "KEPT_BYTES", 100)
-    again = compare(table, ["A", "B"], n_resamples=300, draws=Draws(seed=4))
-    pd.testing.assert_frame_equal(again.algorithms, alone.algorithms)
+    assert not draws._sums
+
+
+def test_more_signs_follow_the_first_ones():
+    table, draws = np.random.default_rng(2).normal(0.1, 1, (70, 2)), Draws(seed=4)
+    first = np.concatenate([*draws.sign_sums(table, 1500)])
+    more = np.concatenate([*draws.more_sign_sums(table, 1500, 700)])
+    together = np.concatenate([*draws.sign_sums(table, 2200)])
+    np.testing.assert_array_equal(np.vstack([first, more]), together)
 
 
 def test_columns_without_values_or_with_equal_ones_have_plain_bounds():
