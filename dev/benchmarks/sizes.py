@@ -70,6 +70,7 @@ def child(size: str, name: str, side: str, limit: int) -> None:
 
     ratings = datasets.load({"name": "synthetic", "synthetic": (SHAPES | NETFLIX)[size]})
     (split,) = splits.make(Holdout(), ratings, 0)
+    count_steps = STEPS[name]
     name, of_items, _ = name.partition(" of items")
     params: dict[str, Any] = OF_ITEMS if of_items else {}
     if registry.takes_seed(name) and name != "NormalPredictor":
@@ -100,7 +101,7 @@ def child(size: str, name: str, side: str, limit: int) -> None:
         models.fit(model, trainset, as_surprise=True)
         fitted = time.perf_counter()
         counts = (np.diff(each.offsets) for each in (trainset.by_user, trainset.by_item))
-        note(fit=fitted - start, steps=float(STEPS[name](*counts)))
+        note(fit=fitted - start, steps=float(count_steps(*counts)))
         value = score(Rated(), split)
         taken = time.perf_counter() - start
         cores = (processor_seconds() - processor) / taken
