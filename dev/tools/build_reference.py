@@ -1,6 +1,6 @@
 """Write what the code says of itself into the reference pages, between their markers.
 
-python dev/tools/build_reference.py          rewrite the pages and the report's algorithms.json
+python dev/tools/build_reference.py          rewrite the pages, and what the package has of itself
 python dev/tools/build_reference.py --check  exit 1 if a file is not what it would write
 
 A page marks a place with ``<!-- begin: NAME -->`` and ``<!-- end -->``; NAME is one of `PARTS`,
@@ -18,9 +18,9 @@ from typing import Any
 
 import click
 
-from harness import datasets, metrics
+from harness import datasets, metrics, plugins
 from harness.algorithms import registry
-from harness.cli import _harness
+from harness.cli import SUMMARIES_FILE, _harness
 from harness.errors import joined
 from harness.quantities import Range
 from harness.report import styles
@@ -236,6 +236,17 @@ def algorithms_of_the_report() -> str:
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
+def summaries_of_commands() -> str:
+    """Return what the list of commands, which must not import them, says of each."""
+    context = click.Context(_harness)
+    summaries = {}
+    for name in sorted(plugins.builtin_names("commands")):
+        command = _harness.get_command(context, name)
+        assert command is not None
+        summaries[name] = command.get_short_help_str()
+    return json.dumps(summaries, indent=1, ensure_ascii=False) + "\n"
+
+
 def _command(command: click.Command, names: tuple[str, ...]) -> Iterator[str]:
     context = click.Context(command, info_name=" ".join(names))
     level = "##" if len(names) <= 2 else "###"
@@ -317,7 +328,11 @@ def _values(values: Any) -> str:
 def main() -> int:
     """Rewrite the pages, or say whether they are current."""
     stale = []
-    others = {styles.ALGORITHMS_FILE: algorithms_of_the_report, BADGE: badge}
+    others = {
+        styles.ALGORITHMS_FILE: algorithms_of_the_report,
+        SUMMARIES_FILE: summaries_of_commands,
+        BADGE: badge,
+    }
     for page in [*sorted(PAGES.glob("*.md")), *others]:
         before = page.read_text(encoding="utf-8") if page.exists() else ""
         after = others[page]() if page in others else written(before)

@@ -26,6 +26,8 @@ OUTPUT_ERRORS = (errno.ENOSPC, errno.EFBIG, errno.EIO, errno.EBADF, errno.EDQUOT
 """What is wrong where standard output cannot be written."""
 SHOWN = 60
 """Characters of a path that is too long for the system, in its message."""
+SUMMARIES_FILE = Path(__file__).with_name("summaries.json")
+"""What the commands of this package are for, so that a list of them imports none."""
 LIMIT_ERRORS = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
 LIMIT_MESSAGES = ("failed to map segment", "annot allocate memory", "can't start new thread")
 """What Python and libraries say where memory, processes or threads are limited."""
@@ -56,7 +58,7 @@ class _Commands(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands in their groups, those of plug-ins last."""
-        lines = {name: _short_help(self, ctx, name) for name in plugins.builtin_names("commands")}
+        lines = _summaries()
         width = max(map(len, [*lines, *self._foreign()]))
         groups = {title: [(name, lines[name]) for name in names] for title, names in GROUPS.items()}
         groups["From installed packages"] = [*self._foreign().items()]
@@ -71,8 +73,7 @@ class _Commands(click.Group):
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Return commands by the beginning of their names; of plug-ins nothing is imported."""
-        builtin = plugins.builtin_names("commands")
-        lines = {name: _short_help(self, ctx, name) for name in builtin} | self._foreign()
+        lines = _summaries() | self._foreign()
         items = [CompletionItem(name, help=lines[name]) for name in self.list_commands(ctx)]
         options = click.Command.shell_complete(self, ctx, incomplete)
         return [item for item in items if item.value.startswith(incomplete)] + options
@@ -130,10 +131,12 @@ def _add_options(command: click.Command, *, is_ours: bool) -> None:
         _add_options(member, is_ours=is_ours)
 
 
-def _short_help(group: _Commands, ctx: click.Context, name: str) -> str:
-    command = group.get_command(ctx, name)
-    assert command is not None
-    return command.get_short_help_str()
+def _summaries() -> dict[str, str]:
+    """Return the first sentence of each command's help, which is written from its docstring."""
+    import json
+
+    summaries: dict[str, str] = json.loads(SUMMARIES_FILE.read_text(encoding="utf-8"))
+    return summaries
 
 
 def _traceback_option(*, hidden: bool = False) -> click.Option:
