@@ -23,14 +23,6 @@ NAMES = {
     ("list_ties", "training"): ", ties in training order",
     ("by", "popularity"): " by popularity",
 }
-SENTENCES = {
-    ("unknown_items", "count"): " Test items without a training rating cannot be ranked but count "
-    "in the ideal.",
-    ("unknown_items", "drop"): " Test items without a training rating are left out.",
-    ("unknown_users", "drop"): " Users without a training rating are left out, of lists and of "
-    "errors of estimates alike.",
-    ("list_ties", "training"): " Lists show equal estimates in the order of the training part.",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +73,6 @@ class CandidatesSection(Kind):
     by_function: ClassVar[bool] = False
     """Whether code of one's own chooses, so that what it chose decides numbers, not its name."""
     name: ClassVar[str]
-    ranked: ClassVar[str]
 
     unknown_users: Literal["keep", "drop"] = "keep"
     """Whether users without a training rating are evaluated, by metrics of lists and by errors of
@@ -98,14 +89,13 @@ class CandidatesSection(Kind):
     def describe(self) -> str:
         """Return the short name that tables use."""
         least = "" if self.least_estimate is None else f", estimated {self.least:.16g} or more"
-        return self.name.format(self) + least + self._texts(NAMES)
+        return self.name.format(self) + least + self.texts(NAMES)
 
     def sentence(self) -> str:
         """Return a sentence on what was ranked, for the methods text of a report."""
-        text = self._ranked() + self._texts(SENTENCES)
-        if self.least_estimate is None:
-            return text
-        return f"{text} Items estimated below {self.least:.16g} are left out of the lists."
+        from harness.candidate_sentences import sentence
+
+        return sentence(self)
 
     def prepare(self, folder: Path | None) -> None:
         """Read what files list; relative paths start in the folder."""
@@ -154,15 +144,12 @@ class CandidatesSection(Kind):
         """Return by code which items count in the ideal order of a user who rated them: all."""
         return np.ones(split.ratings.n_items, dtype=bool)
 
-    def _ranked(self) -> str:
-        """Return a sentence on the items that are ranked."""
-        return self.ranked.format(self)
-
     def _sample(self, split: Split, users: NDArray[np.int32], seed: int) -> list[NDArray[np.int64]]:
         """Return the unrated candidates of each user: none."""
         return [np.zeros(0, dtype=np.int64)] * len(users)
 
-    def _texts(self, of: dict[tuple[str, str], str]) -> str:
+    def texts(self, of: Mapping[tuple[str, str], str]) -> str:
+        """Return those of some texts that are of an option and its value here."""
         options = self.model_dump()
         return "".join(text for (key, value), text in of.items() if options.get(key) == value)
 
@@ -172,7 +159,6 @@ class Rated(CandidatesSection):
 
     only_rated = True
     name = "rated"
-    ranked = "Each user's own test ratings are ranked."
 
     kind: Literal["rated"] = "rated"
     """Rank only what the user rated in the test set."""
@@ -195,10 +181,6 @@ class Catalogue(OfTraining):
     """Every item of the training set, for every test user."""
 
     name = "catalogue"
-    ranked = (
-        "Every item of the training part is ranked for every test user, those that the user "
-        "rated in training {own}; an item without a test rating has relevance 0."
-    )
 
     kind: Literal["catalogue"] = "catalogue"
     """Rank the whole catalogue; an item without a test rating has relevance 0."""
@@ -208,7 +190,3 @@ class Catalogue(OfTraining):
     """The order of equal estimates in lists that are shown, and for metrics of which items are
     shown: `training` for the first appearance of the items in training, as a stable sort has it;
     null for one of the ids that differs from user to user."""
-
-    def _ranked(self) -> str:
-        training = "included" if self.training_items == "keep" else "left out"
-        return self.ranked.format(self, own=training)

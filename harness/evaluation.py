@@ -10,20 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness import metrics
-from harness.errors import DataError, MetricError
-from harness.lazy import pd
-from harness.metrics import Exposure, Metric, Pairs, Rankings, Scores, Value, number
+from harness.errors import MetricError
+from harness.metrics import Exposure, Metric, Pairs, Rankings, Scores, Value
 from harness.metrics.arrays import Floats
 from harness.metrics.scoring import score_apart
 from harness.metrics.ties import resolve_ties
 from harness.notes import Note
 
 if TYPE_CHECKING:
-    from harness.datasets import Ratings
     from harness.splits import Split
 
-COLUMN = "propensity"
-"""What is known of items, for ``weights=column``."""
 NO_DIFFERENCE = 1e-9
 """Scores of a user that differ by less are equal except for rounding: of scores below 1, by less
 than this share of the greatest.
@@ -65,40 +61,9 @@ def exposure_for(
     needing = [metric for metric in metrics if metric.needs_exposure]
     if not needing:
         return None
-    ratings = split.ratings
-    position = np.full(ratings.n_users, -1)
-    position[users] = np.arange(len(users))
-    judged = split.test[position[ratings.users[split.test]] >= 0]
-    return Exposure(
-        ratings.users[split.train],
-        ratings.items[split.train],
-        np.where(split.known_users[users], users, -1),
-        n_items=ratings.n_items,
-        judged=(position[ratings.users[judged]], ratings.items[judged], ratings.ratings[judged]),
-        ratings=ratings.ratings[split.train],
-        genres=ratings.genres if any(metric.needs_genres for metric in needing) else None,
-        propensities=propensities(ratings) if any(m.needs_column for m in needing) else None,
-        at_random=ratings.at_random,
-    )
+    from harness.exposure import exposure_of
 
-
-def propensities(ratings: Ratings) -> Floats:
-    """Return the column of propensities of items, NaN where there is none, or raise a DataError."""
-    known = ratings.item_features
-    if known is None or COLUMN not in known:
-        there = "nothing is known of items" if known is None else ", ".join(map(str, known.columns))
-        raise DataError(
-            f"{ratings.name}: no column {COLUMN!r} of items ({there}); give a file that has it, as "
-            "`items: items.csv` under `dataset`, or load(ratings, items=frame)"
-        )
-    texts = known[COLUMN]
-    values = pd.to_numeric(texts, errors="coerce").to_numpy(dtype=np.float64)
-    if (wrong := np.isnan(values) & texts.notna().to_numpy()).any():
-        raise DataError(
-            f"{ratings.name}: {COLUMN} of item {ratings.item_ids[wrong][0]} is "
-            f"{texts[wrong].iloc[0]!r}; write a number above 0, at most 1"
-        )
-    return values
+    return exposure_of(split, users, needing)
 
 
 def bound_scores(scored: Sequence[Metric], rankings: Rankings) -> dict[str, dict[str, Scores]]:
@@ -158,30 +123,9 @@ def cannot_distinguish(
     best = limits["best"].per_user
     if (best - limits["random"].per_user > _no_difference(best)).any():
         return None
-    longest = int(rankings.n_ranked.max(initial=0))
-    if longest <= 1:
-        return Note("lists-of-one")
-    if metric.name in ("idcg", "user_coverage"):
-        return Note("lists-alone")
-    judged_only = len(rankings.relevance) == int(rankings.n_ranked.sum())
-    gain = metric.params.get("gain")
-    binary = "threshold" in metric.params if gain is None else gain.word == "binary"
-    if binary and judged_only:
-        grades = rankings.pool
-        if grades.min() >= metric.neutral:
-            # The least grade above the mean, or the greatest.
-            least = number(float(grades[grades > grades.mean()].min(initial=grades.max())))
-            name, value = ("threshold", least) if gain is None else ("gain", f"binary({least})")
-            suggested = metric.having(**{name: value})
-            return Note("all-relevant", {"metric": str(suggested)})
-        if grades.max() < metric.neutral:
-            return Note("none-relevant")
-    shorter = metric.k is not None and longest <= metric.k
-    if shorter and not cannot_distinguish(replace(metric, k=1), rankings):
-        return Note("lists-within-k", {"k": metric.k})
-    if judged_only:
-        return Note("equally-relevant")
-    return Note("orders-equal")
+    from harness.equal_orders import reason
+
+    return reason(metric, rankings, cannot_distinguish)
 
 
 def tied_shares(scored: Sequence[Metric], rankings: Rankings) -> dict[str, float]:

@@ -16,12 +16,6 @@ PLAIN = "plain"
 """The code of a sentence without one, as older runs have."""
 SEPARATOR = ": "
 """Between where a note belongs and what it says."""
-WEIGHTS = {
-    3: "The numbers mean something else than they seem to",
-    2: "Some numbers depend on this",
-    1: "How the numbers were made",
-}
-"""What notes of a weight change."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -120,19 +114,6 @@ def as_note(value: Note | str) -> Note:
 def by_weight(notes: Iterable[Note]) -> list[Note]:
     """Return notes, each once: first what changes most how a table is read, else in their order."""
     return sorted(dict.fromkeys(notes), key=lambda note: -note.weight)
-
-
-def in_groups(notes: Iterable[Note]) -> dict[str, list[Note]]:
-    """Return notes by what they change, under the titles of `WEIGHTS`, the most important first.
-
-    >>> few = Note("users-undefined", {"metric": "rmse", "n": 1, "n_all": 3})
-    >>> [(title, len(notes)) for title, notes in in_groups([few, few]).items()]
-    [('Some numbers depend on this', 1)]
-    """
-    groups: dict[str, list[Note]] = {}
-    for note in by_weight(notes):
-        groups.setdefault(WEIGHTS[min(max(note.weight, 1), 3)], []).append(note)
-    return groups
 
 
 def sentence(template: str, **values: Any) -> str:

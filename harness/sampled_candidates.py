@@ -20,10 +20,6 @@ class Sampled(OfTraining):
     prefix: ClassVar[str] = "sampled "
     """What the display names of samples have in common, and those of other candidates have not."""
     name = prefix + "{0.n}"
-    ranked = (
-        "Each user's test ratings are ranked among {0.n} items drawn at random{by} from those "
-        "without a rating of the user, which have relevance 0."
-    )
 
     kind: Literal["sampled"] = "sampled"
     """Rank the test ratings and `n` items that the user has not rated."""
@@ -32,10 +28,6 @@ class Sampled(OfTraining):
     by: Literal["popularity"] | None = None
     """`popularity`: each draw takes an item in proportion to its training ratings, from those that
     are left; null: all items are as likely."""
-
-    def _ranked(self) -> str:
-        by = ", in proportion to their training ratings," if self.by == "popularity" else ""
-        return self.ranked.format(self, by=by)
 
     def _sample(self, split: Split, users: NDArray[np.int32], seed: int) -> list[NDArray[np.int64]]:
         """Draw up to `n` training items for each user among those the user rated nowhere."""

@@ -9,7 +9,8 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from harness.errors import DataError, suggestion
-from harness.sections import KeyPath, Kind, Section, brief, dotted, located, plain_data
+from harness.key_paths import brief, dotted, located
+from harness.sections import KeyPath, Kind, Section, plain_data
 
 WORDS = {
     "boolean": "true or false",

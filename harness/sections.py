@@ -22,7 +22,6 @@ from pydantic import (
 )
 from pydantic_core import (
     CoreSchema,
-    InitErrorDetails,
     PydanticCustomError,
     core_schema,
 )
@@ -98,16 +97,6 @@ def plain_data(data: object) -> object:
         plain = [plain_data(value) for value in data]
         return plain if isinstance(data, list) else tuple(plain)
     return data
-
-
-def located(data: object, location: KeyPath) -> KeyPath:
-    """Return a location in data without tags of unions and the index of a lone value."""
-    path: KeyPath = ()
-    for part in location:
-        inner = dict(enumerate(data)) if isinstance(data, list) else data
-        if isinstance(inner, dict) and part in inner:
-            path, data = (*path, part), inner[part]
-    return path
 
 
 class _OneOrMore:
@@ -218,7 +207,9 @@ class Kind(Section):
         try:
             return _imported(cls.homes[kind]).model_validate(value)
         except ValidationError as error:
-            raise _tagged(error, kind) from None
+            from harness.kind_faults import tagged
+
+            raise tagged(error, kind) from None
 
     @classmethod
     def kind_names(cls) -> list[str]:
@@ -242,44 +233,6 @@ def _imported(home: str) -> type[Kind]:
     module, _, name = home.partition(":")
     section: type[Kind] = getattr(import_module(module), name)
     return section
-
-
-def _tagged(error: ValidationError, kind: str) -> ValidationError:
-    """Return an error of a section with its kind in each location, as unions of Pydantic have it.
-
-    What is found is then explained by the keys of that kind, and not of all.
-    """
-    lines: list[InitErrorDetails] = []
-    for entry in error.errors(include_url=False):
-        context = entry.get("ctx", {})
-        kind_of_error: str | PydanticCustomError = entry["type"]
-        if "hint" in context or entry["type"] not in get_args(core_schema.ErrorType):
-            kind_of_error = PydanticCustomError(entry["type"], entry["msg"], context)
-        lines.append(
-            InitErrorDetails(
-                type=kind_of_error,
-                loc=(kind, *entry["loc"]),
-                input=entry["input"],
-                ctx=context,
-            )
-        )
-    return ValidationError.from_exception_data(error.title, lines)
-
-
-def brief(value: object) -> str:
-    """Return a value in one line of a message."""
-    text = repr(value)
-    if "\n" in text:  # as of a DataFrame
-        text = f"an object of type {type(value).__name__}"
-    return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-def dotted(path: KeyPath) -> str:
-    """Return a key path as a person writes it."""
-    text = ""
-    for part in path:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
-    return text
 
 
 def folded(name: str) -> str:

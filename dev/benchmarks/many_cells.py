@@ -31,7 +31,7 @@ import harness
 from harness import statistics
 from harness.execution.events import CellFinished, Event, RunPlanned
 from harness.kernels import n_threads
-from harness.results.store import CellStore
+from harness.results.store_care import MaintainedStore
 
 ML_100K = {"n_users": 943, "n_items": 1682, "n_ratings": 100_000}
 RATE = {"low": 0.002, "high": 0.02}
@@ -78,7 +78,7 @@ def tuning(given: argparse.Namespace) -> Rows:
     with tempfile.TemporaryDirectory() as folder:
         os.environ["HARNESS_CACHE"] = folder
         timed(tuned(3), results=None, fresh=True)  # compile, or load what was compiled
-        store = CellStore.default()
+        store = MaintainedStore.default()
         for number in range(256):  # the folders of a store that other runs have used
             store.path(f"{number:02x}").parent.mkdir(exist_ok=True)
         for _ in range(given.repeats):

@@ -29,7 +29,7 @@ import psutil
 from common import N_CELLS, Proof, Setting
 
 from harness.results import read_run
-from harness.results.store import CellStore
+from harness.results.store_care import MaintainedStore
 
 VICTIMS = ("main", "worker", "all")
 PATIENCE = 10.0
@@ -43,7 +43,7 @@ class Disturbance:
         self.proof = proof
         self.rng = random.Random(proof.seed)  # noqa: S311 - nothing is secret
         self.setting = Setting(folder / "disturbed")
-        self.store = CellStore(self.setting.cache / "cells")
+        self.store = MaintainedStore(self.setting.cache / "cells")
         calm = Setting(folder / "calm")
         begun = time.monotonic()
         calm.run()

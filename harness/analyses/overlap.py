@@ -9,7 +9,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.analyses.base import Analysis, ScoredCell
+from harness.analyses.base import Analysis
+from harness.analyses.builtin import ScoredCell
 from harness.lazy import pd
 from harness.metrics import Scores
 from harness.metrics.arrays import Floats

@@ -7,8 +7,8 @@ import math
 from harness.analyses.conventions import USUAL_RANK, ByConvention
 from harness.errors import ResultsError
 from harness.lazy import pd
+from harness.results.fields import AGAIN
 from harness.results.names import TableName
-from harness.results.record import AGAIN
 from harness.results.runs import Run
 from harness.results.store import CellStore
 

@@ -76,7 +76,7 @@ def check(
 
 
 def _list_code(configs: Sequence[str]) -> int:
-    from harness.config.faults import code_named
+    from harness.config.check import code_named
     from harness.config.load import read_config
 
     for config in configs:

@@ -19,7 +19,7 @@ def notes(run: str, results: Path) -> int:
 
     Below a table stand the five that change most how it is read.
     """
-    from harness.notes import in_groups
+    from harness.note_groups import in_groups
 
     (opened,) = options.opened((run,), results)
     if documents:

@@ -15,7 +15,7 @@ from harness.errors import ResultsError, nearest
 
 if TYPE_CHECKING:
     from harness.results.runs import Run
-    from harness.results.store import CellStore
+    from harness.results.store_care import MaintainedStore
 
     _Choice = click.Choice[str]
 else:
@@ -187,8 +187,8 @@ def _algorithm_of(name: str) -> str:
     return names.get(word) or next(family, "")
 
 
-def store() -> CellStore:
+def store() -> MaintainedStore:
     """Return the finished cells that runs share."""
-    from harness.results.store import CellStore
+    from harness.results.store_care import MaintainedStore
 
-    return CellStore.default()
+    return MaintainedStore.default()

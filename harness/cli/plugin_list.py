@@ -114,8 +114,9 @@ def _class(kind: str) -> type | tuple[type, ...]:
         return SplitSection, FilterSection
     if kind == "analyses":
         from harness.analyses.base import Analysis
+        from harness.analyses.builtin import BuiltinAnalysis
 
-        return Analysis
+        return Analysis, BuiltinAnalysis
     if kind == "trackers":
         from harness.trackers import Tracker
 

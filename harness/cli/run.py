@@ -104,11 +104,13 @@ def run(
         loaded, document = load(config, overrides=overrides, trust=settings["trust"])
         with_names(loaded.trackers, trackers)
         if loaded.name in names:
+            from harness.config.places import line_of
+
             message = (
                 f"{loaded.name!r} is also the name of {names[loaded.name]}, whose place "
                 "it would take; change one, or run them with two commands and two --results"
             )
-            raise ConfigError(config, [Fault(document.line(("name",)), "name", message)])
+            raise ConfigError(config, [Fault(line_of(document, ("name",)), "name", message)])
         names[loaded.name] = config
     if not quiet and not kernels.compiled_before():
         say("first run on this machine: compiling the loops takes about five seconds", err=True)

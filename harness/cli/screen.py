@@ -308,7 +308,8 @@ def _show_tables(table: TextTable) -> None:
 
     They are kept apart where they are of other data or splits, or where one would come in parts.
     """
-    from harness.results.display import divided, is_apart
+    from harness.results.display import is_apart
+    from harness.results.divided_tables import divided
 
     tables = divided(table) if is_apart(table) or not _is_one_part(table) else [table]
     for number, part in enumerate(tables):
@@ -323,7 +324,8 @@ def _is_one_part(table: TextTable) -> bool:
 
 def _fits(table: TextTable) -> bool:
     """Return whether a terminal has room for each results table in one part."""
-    from harness.results.display import divided, is_apart
+    from harness.results.display import is_apart
+    from harness.results.divided_tables import divided
 
     return (not is_apart(table) and _is_one_part(table)) or all(map(_is_one_part, divided(table)))
 

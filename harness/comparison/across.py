@@ -16,11 +16,12 @@ from harness.datasets.catalogue import CATALOGUE
 from harness.errors import ComparisonError, ResultsError, counted, suggestion
 from harness.lazy import pd
 from harness.notes import Note
-from harness.results.names import LONGEST_VALUE, distinct_names, flattened
+from harness.results.chosen_metric import chosen_metric
+from harness.results.equal_names import LONGEST_VALUE, flattened
+from harness.results.names import distinct_names
 from harness.results.reading import read_run
 from harness.results.record import DataInfo
 from harness.results.runs import Run
-from harness.results.scores import chosen_metric
 from harness.sections import Section
 from harness.statistics import PostHoc, RankComparison, compare_ranks
 

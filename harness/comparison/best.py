@@ -19,11 +19,11 @@ from harness.config.paths import moved
 from harness.config.writing import as_yaml
 from harness.errors import ResultsError, counted, suggestion
 from harness.lazy import pd
+from harness.results.chosen_metric import chosen_metric
 from harness.results.display import GROUP, best_rows, plain
 from harness.results.history import name_of
 from harness.results.record import RunInfo
 from harness.results.runs import Run
-from harness.results.scores import chosen_metric
 from harness.results.statistics import Answer, PairDifference, RowResult
 from harness.sections import PATHS, folded
 

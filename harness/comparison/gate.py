@@ -13,9 +13,10 @@ from harness.arguments import checked
 from harness.comparison.best import best
 from harness.errors import ComparisonError, counted
 from harness.lazy import pd
+from harness.results.chosen_metric import chosen_metric
 from harness.results.display import GROUP
 from harness.results.runs import Run
-from harness.results.scores import chosen_metric, is_mean_of_users
+from harness.results.scores import is_mean_of_users
 from harness.results.statistics import RowResult
 
 Verdict = Literal["not worse", "worse", "undecided"]

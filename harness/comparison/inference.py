@@ -113,34 +113,20 @@ class Design:
         test: PairedTest,
     ) -> Floats:
         """Return the scores of each observation of a test: of some users, in some rows."""
-        users = scores.frame[["seed", "fold"]]
-        scored = np.flatnonzero(users["seed"].isin(self.draws) & scores.frame[label].notna())
-        parts = users.iloc[scored]
-        if test != "nadeau-bengio":
-            units = {seed: getattr(draw, self.level) for seed, draw in self.draws.items()}
-            parts = parts["seed"].map(units).to_frame()
-        numbers = parts.groupby([*parts], sort=False).ngroup().to_numpy()
-        tables = (
-            scores.means(label, rows, scored[numbers == number])[:, is_scored].T
-            for number in range(numbers.max(initial=-1) + 1)
-        )
-        return np.stack([np.ascontiguousarray(table) for table in tables])
+        from harness.comparison.several_seeds import by_part
+
+        units = {seed: getattr(draw, self.level) for seed, draw in self.draws.items()}
+        by_fold = test == "nadeau-bengio"
+        return by_part(units, scores, label, rows, is_scored, by_fold=by_fold)
 
     def components(self, users: pd.DataFrame, label: str, row: str) -> dict[str, float]:
         """Return the variance components of a row: of users, seeds of each level, and the rest."""
         nodes = [len({getattr(draw, name) for draw in self.draws.values()}) for name in LEVELS]
         if nodes[2] < 2:
             return {}
-        shape = [nodes[0], nodes[1] // nodes[0], nodes[2] // nodes[1]]
-        if np.prod(shape) != nodes[2]:  # runs with other seeds, put into one
-            return {}
-        scores = users[users["row"] == row].pivot_table(
-            index="user", columns="seed", values=label, aggfunc="mean"
-        )
-        together = all(draw.split == draw.model for draw in self.draws.values())
-        names = ["seed" if together else "split", "search", "model"]
-        table = scores.reindex(columns=list(self.draws)).to_numpy()
-        return statistics.components(table.reshape(len(table), *shape), names)
+        from harness.comparison.several_seeds import components
+
+        return components(self.draws, nodes, users[users["row"] == row], label)
 
     def about(self, claim: Claim, test: PairedTest) -> str:
         """Return what letters and tests are about."""

@@ -15,8 +15,9 @@ from harness.errors import ResultsError
 from harness.lazy import pd
 from harness.notes import Note
 from harness.quantities import written
+from harness.results.chosen_metric import chosen_metric
 from harness.results.record import RunInfo, SplitInfo
-from harness.results.scores import chosen_metric, is_mean_of_users
+from harness.results.scores import is_mean_of_users
 from harness.statistics.pairs import SEED_TESTS, PairedTest
 
 CODE = "training-share"

@@ -14,9 +14,9 @@ from harness.comparison.learning import (
 )
 from harness.lazy import pd
 from harness.quantities import written
+from harness.results.chosen_metric import chosen_metric
 from harness.results.display import TextTable, interval_decimals, rounded
 from harness.results.runs import Run
-from harness.results.scores import chosen_metric
 
 NAMES = ["dataset", "split", "candidates", "by"]
 

@@ -15,9 +15,9 @@ from harness.notes import PLAIN, Note, by_weight
 from harness.results.cells import AnyCell, measured
 from harness.results.display import ROW
 from harness.results.names import RowKey, RowName, TableName, distinct_names
+from harness.results.notes_on_tests import OF_TESTS, notes_on_tests
 from harness.results.record import RunInfo
 from harness.results.runs import Run
-from harness.results.score_notes import OF_TESTS, notes_on_tests
 from harness.results.statistics import ConventionScores, MetricComparison, RowResult, TieScores
 from harness.results.store import short_key
 

@@ -12,11 +12,13 @@ from harness.config.document import Document
 from harness.config.experiment import Experiment
 from harness.config.files import bundled, read
 from harness.config.paths import moved, moved_paths
+from harness.config.places import fault_at, line_of, source_of
 from harness.datasets.section import DatasetSection
 from harness.errors import ConfigError
 from harness.files import placed
+from harness.key_paths import brief
 from harness.section_faults import sections_at
-from harness.sections import PATHS, KeyPath, brief
+from harness.sections import PATHS, KeyPath
 
 MORE = "+"
 """Before the key of a list: its entries come behind those of the base."""
@@ -44,7 +46,7 @@ def _extended(document: Document, chain: list[Path], n_files: list[int]) -> Docu
     names = [names] if isinstance(names, str) else names
     if not isinstance(names, list) or not all(isinstance(name, str) and name for name in names):
         message = f"found {brief(names)}; write the path of a config, or a list of paths"
-        raise ConfigError(document.source, [document.fault(where, message)])
+        raise ConfigError(document.source, [fault_at(document, where, message)])
     merged: Document | None = None
     for name in names:
         n_files[0] += 1
@@ -64,7 +66,7 @@ def _read(document: Document, name: str, chain: list[Path], n_files: list[int]) 
     chain = chain or [Path(document.source).absolute()]
     place = path.absolute()
     fault: Callable[[str], ConfigError] = lambda message: ConfigError(  # noqa: E731
-        document.source, [document.fault(("extends",), message)]
+        document.source, [fault_at(document, ("extends",), message)]
     )
     if not path.exists():
         raise fault(f"no file {path.as_posix()!r}; give a path relative to this config")
@@ -120,7 +122,7 @@ class _Merger:
             before = base.get(key)
             if key != name and key in top:
                 message = f"`{name}` beside `{key}`; keep one"
-                raise ConfigError(self.top.source, [self.top.fault(inner, message)])
+                raise ConfigError(self.top.source, [fault_at(self.top, inner, message)])
             if key != name:
                 merged[key] = self.longer(before, value, inner, here)
                 continue
@@ -145,9 +147,9 @@ class _Merger:
 
     def place(self, inner: KeyPath, here: KeyPath) -> None:
         """Let a key be where the top has it: in no line if it was written in Python."""
-        self.lines[here] = self.top.line(inner)
+        self.lines[here] = line_of(self.top, inner)
         self.sources.pop(here, None)
-        if source := self.top.source_of(inner):
+        if source := source_of(self.top, inner):
             self.sources[here] = source
 
     def longer(self, before: object, value: object, inner: KeyPath, here: KeyPath) -> list[object]:

@@ -193,20 +193,9 @@ class Experiment(Section):
     ) -> list[SplitSection]:
         if (curve := info.data.get("training_shares")) is None:
             return sections
-        from harness.splits.training_share import TrainingShare
+        from harness.config.training_shares import with_shares
 
-        return [
-            section
-            if share == 1
-            else TrainingShare(
-                of=section.model_copy(update={"validation": None}),
-                share=share,
-                by=curve.by,
-                validation=section.validation,
-            )
-            for section in sections
-            for share in curve.shares
-        ]
+        return with_shares(sections, curve)
 
     @field_validator("analyses")
     @classmethod

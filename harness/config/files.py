@@ -10,7 +10,8 @@ from pathlib import Path
 
 from harness import plugins
 from harness.arguments import check_path, is_unicode
-from harness.config.document import Document, refusal
+from harness.config.document import Document
+from harness.config.places import refusal
 from harness.config.yaml_text import parse
 from harness.errors import HarnessError, nearest, reason_of, suggestion
 from harness.files import RUN_FILE, are_there, as_list, read_regular

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from harness.config.document import refusal
+from harness.config.places import refusal
 from harness.errors import joined
 
 SPLITS: dict[str, tuple[dict[str, object], dict[str, str]]] = {

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from harness import plugins
-from harness.config.document import Document, refusal
+from harness.config.check import checked, code_named
+from harness.config.document import Document
 from harness.config.experiment import Experiment
-from harness.config.faults import checked, code_named
 from harness.config.from_python import with_variables
-from harness.errors import joined
-from harness.sections import brief, plain_data
+from harness.errors import ConfigError, joined
+from harness.sections import plain_data
 
 
 def load(
@@ -43,9 +43,7 @@ def load(
             data = {key: plain_data(value) for key, value in config.items()}
             document = _extended(with_variables(Document("config", data, folder=folder)))
         elif not isinstance(config, str | os.PathLike):
-            raise refusal(
-                "config", f"found {brief(config)}; give a path, a mapping or an Experiment"
-            )
+            raise _no_config(config)
         else:
             document = read_config(config)
             name = re.sub(r"(?a)[^\w.-]", "-", Path(config).stem).lstrip("._-")[:80] or name
@@ -56,6 +54,8 @@ def load(
             for override in listed(overrides):
                 set_key(document, override)
         if document.recorded and not trust and (code := sorted(code_named(document.data))):
+            from harness.config.places import refusal
+
             advice = "read that code first; `--trust` then imports and runs it"
             raise refusal(document.source, f"it names code, {joined(code)}; {advice}")
         if trust or not document.recorded:
@@ -66,8 +66,17 @@ def load(
             stand_in(document)
         return checked(document, with_ratings=with_ratings), document
     except RecursionError:
+        from harness.config.places import refusal
+
         source = str(config) if isinstance(config, str | Path) else "config"
         raise refusal(source, "nested too deeply; flatten it") from None
+
+
+def _no_config(config: object) -> ConfigError:
+    from harness.config.places import refusal
+    from harness.key_paths import brief
+
+    return refusal("config", f"found {brief(config)}; give a path, a mapping or an Experiment")
 
 
 def read_config(config: str | Path) -> Document:

@@ -8,12 +8,14 @@ from dataclasses import replace
 
 from pydantic import TypeAdapter, ValidationError
 
-from harness.config.document import Document, refusal
+from harness.config.document import Document
 from harness.config.experiment import Experiment
+from harness.config.places import key_at, refusal
 from harness.config.yaml_text import parse
 from harness.errors import ConfigError
+from harness.key_paths import brief
 from harness.section_faults import sections_at
-from harness.sections import KeyPath, brief
+from harness.sections import KeyPath
 
 _TEXTS = TypeAdapter(list[str])
 
@@ -48,7 +50,7 @@ def set_key(document: Document, override: str) -> None:
     if path[1:] and (first := str(path[0])) in ("split", "candidates"):  # of the default kind
         document.data.setdefault(first, Experiment.model_fields[first].default[0].kind)
     try:
-        there = document.known(tuple(path))
+        there = key_at(document, tuple(path))
         _with_value(document.data, path, value)
         document.overrides[tuple(path[: len(there) + 1])] = override
     except LookupError:

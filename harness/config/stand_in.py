@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from harness.config.document import Document
 from harness.config.from_python import GIVEN, name_of_given
+from harness.config.places import fault_at
 from harness.datasets.section import OF_LOADED, DatasetSection
 from harness.errors import ConfigError, counted
-from harness.sections import brief
+from harness.key_paths import brief
 
 
 def stand_in(document: Document) -> None:
@@ -20,7 +21,7 @@ def stand_in(document: Document) -> None:
     where = ("dataset", 0) if one else ("dataset",)
     if isinstance(entry, list):
         message = f"found {counted(len(entry), 'data set')}; `ratings` are one: leave this out"
-        raise ConfigError(document.source, [document.fault(where, message)])
+        raise ConfigError(document.source, [fault_at(document, where, message)])
     options: dict[str, object] = {}
     if isinstance(entry, dict):
         options = {key: value for key, value in entry.items() if key != "path"}
@@ -34,7 +35,7 @@ def stand_in(document: Document) -> None:
         del options[key]
         if value != field.default:
             message = f"found {brief(value)}; `ratings` from Python have none: leave one out"
-            faults.append(document.fault((*where, key), message))
+            faults.append(fault_at(document, (*where, key), message))
     if faults:
         raise ConfigError(document.source, faults)
     section = {"path": f"{GIVEN}ratings", **options}

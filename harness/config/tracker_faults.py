@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from harness.config.document import Document
-from harness.config.trackers import Parameters, entries_of
+from harness.config.places import fault_at
+from harness.config.tracker_entries import entries_of
+from harness.config.trackers import Parameters
 from harness.errors import Fault, PluginError
-from harness.sections import KeyPath, brief
+from harness.key_paths import brief
+from harness.sections import KeyPath
 from harness.trackers import parameter_faults
 
 
@@ -27,15 +30,15 @@ def _faults_of(
     names: list[str] = []
     for path, name, params in entries:
         if name in names:
-            yield document.fault(path, f"{name!r} is there twice; remove one of them")
+            yield fault_at(document, path, f"{name!r} is there twice; remove one of them")
         names.append(name)
         try:
             faults = [*parameter_faults(name, params if isinstance(params, dict) else {})]
         except PluginError as error:
-            yield document.fault(path, str(error))
+            yield fault_at(document, path, str(error))
             continue
         for parameter, message in faults:
-            yield document.fault((*path, parameter) if parameter else path, message)
+            yield fault_at(document, (*path, parameter) if parameter else path, message)
 
 
 def with_names(trackers: dict[str, Parameters], names: Iterable[str]) -> dict[str, Parameters]:

@@ -14,7 +14,8 @@ from ruamel.yaml.nodes import ScalarNode
 
 from harness.config.writing import START
 from harness.errors import Fault
-from harness.sections import KeyPath, brief, dotted
+from harness.key_paths import brief, dotted
+from harness.sections import KeyPath
 
 _BEGIN, _LITERAL, _END, _LONE = "\U000f5b01", "\U000f5b02", "\U000f5b03", "\U000f5b04"
 """What stands for ``${``, ``$${`` and ``}`` while YAML is parsed, where braces have a meaning; the

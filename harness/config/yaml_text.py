@@ -12,7 +12,8 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.events import Event
 from ruamel.yaml.nodes import Node, ScalarNode, SequenceNode
 
-from harness.config.document import Document, refusal
+from harness.config.document import Document
+from harness.config.places import refusal
 from harness.errors import ConfigError, reason_of
 from harness.sections import KeyPath
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
@@ -45,6 +45,22 @@ _KINDS = {
     "outlier": "extreme rating",
     "duplicates": "repeated pair",
 }
+
+
+def cleaned_columns(table: Table, **policies: Unpack[Policies]) -> dict[str, Any]:
+    """Return the columns, ids, scale and notes of `Ratings`, of a table with checked rows."""
+    table, (low, high) = clean(table, **policies)
+    users, items = table.ids["user"], table.ids["item"]
+    return {
+        "users": users.codes,
+        "items": items.codes,
+        "ratings": table.numbers["rating"],
+        "timestamps": table.times.get("timestamp"),
+        "user_ids": users.ids,
+        "item_ids": items.ids,
+        "scale": (float(low), float(high)),
+        "notes": table.notes,
+    }
 
 
 def clean(table: Table, **chosen: Unpack[Policies]) -> tuple[Table, tuple[float, float]]:

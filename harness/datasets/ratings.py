@@ -178,23 +178,11 @@ class Ratings:
         cls, table: Table, name: str, data_set: DataSet | None = None, **policies: Unpack[Policies]
     ) -> Ratings:
         """Check the rows of a table and number their ids; `data_set` is theirs, if any."""
-        from harness.datasets.cleaning import clean
+        from harness.datasets.cleaning import cleaned_columns
 
-        table, (low, high) = clean(table, **policies)
-        users, items = table.ids["user"], table.ids["item"]
-        return cls(
-            users.codes,
-            items.codes,
-            table.numbers["rating"],
-            table.times.get("timestamp"),
-            users.ids,
-            items.ids,
-            (float(low), float(high)),
-            name,
-            data_set.licence if data_set else None,
-            data_set.citation if data_set else None,
-            table.notes,
-        )
+        licence, citation = (data_set.licence, data_set.citation) if data_set else (None, None)
+        columns = cleaned_columns(table, **policies)
+        return cls(**columns, name=name, licence=licence, citation=citation)
 
     @classmethod
     @checked(DataError)

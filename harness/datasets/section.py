@@ -126,15 +126,9 @@ class FeaturesSection(_File):
 
     @model_validator(mode="after")
     def _fits_the_file(self) -> Self:
-        from harness.datasets.readers import is_text, kind_of, label_of
+        from harness.datasets.file_keys import check_features
 
-        kind = kind_of(self.path)
-        is_table = kind is not None and not is_text(kind)
-        if is_table and (self.columns or self.separator or self.encoding):
-            raise ValueError(
-                f"a {label_of(kind or '')} file needs no columns, separator or encoding; "
-                "leave them out"
-            )
+        check_features(self)
         return self
 
 
@@ -320,18 +314,10 @@ class DatasetSection(_File):
             raise ValueError("the scale of synthetic ratings is a key of `synthetic`; put it there")
         if self.name is None and self.path is None and self.synthetic is None:
             raise ValueError("no data is named; give name (as ml-100k), path or synthetic")
-        if self.decimal == self.thousands:
-            raise ValueError(
-                f"thousands: {self.thousands!r} is the decimal mark too; give two different ones"
-            )
-        if self.sha256 is not None and (len(self.paths) != 1 or "://" not in self.paths[0]):
-            raise ValueError("sha256 is that of one file from a URL; leave it out")
-        if isinstance(self.path, list) and self.name is not None:
-            raise ValueError(f"a copy of {self.name} is one path; give one, or leave out name")
-        if self.path is None or self.name is None:
-            return self
-        if self.data_set is None or self.data_set.kind != "archive":  # of which there are copies
-            raise ValueError(f"{self.name} is not read from a path; leave out name or path")
+        if self.path is not None or self.thousands is not None or self.sha256 is not None:
+            from harness.datasets.file_keys import check_files
+
+            check_files(self)
         return self
 
     @property

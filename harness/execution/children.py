@@ -11,7 +11,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from harness.errors import HarnessError
-from harness.execution.interrupts import LOOK_SECONDS, Check, interrupts_ignored
+from harness.execution.attempt import portable
+from harness.execution.child_interrupts import interrupts_ignored
+from harness.execution.interrupts import LOOK_SECONDS, Check
 from harness.execution.outcome import Outcome
 from harness.execution.processes import ChildProcess, Task
 from harness.kernels import n_threads
@@ -89,4 +91,4 @@ class Children:
         self._children.append(child)
         if not self._open:
             child.close()
-        return child.begin(lambda stream: pickle.dump(self.pool.portable(), stream))
+        return child.begin(lambda stream: pickle.dump(portable(self.pool), stream))

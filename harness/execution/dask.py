@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from harness.errors import ClusterError, counted, reason_of
+from harness.execution.attempt import portable
 from harness.execution.dask_worker import Packed, pack
 from harness.execution.events import Note
 from harness.execution.interrupts import LOOK_SECONDS, Check
@@ -247,7 +248,7 @@ class Cluster:
         from dask import config
 
         numbers = dict(zip(map(attrgetter("key"), cells), enumerate(cells), strict=True))
-        packed = pack(self.pool.portable())
+        packed = pack(portable(self.pool))
         job, topic = hashlib.sha256(packed[0]).hexdigest(), f"harness-{uuid.uuid4().hex}"
         limit, versions = self.pool.plan.experiment.execution.time_limit, self.versions
         news: queue.SimpleQueue[tuple[Future, LocalFuture[Any]] | str] = queue.SimpleQueue()

@@ -12,8 +12,9 @@ import threading
 from typing import TYPE_CHECKING
 
 from harness.errors import HarnessError
+from harness.execution.attempt import Attempt
 from harness.execution.interrupts import LOOK_SECONDS
-from harness.execution.outcome import Attempt, Outcome
+from harness.execution.outcome import Outcome
 from harness.execution.processes import ChildProcess, Task
 from harness.kernels import n_threads
 from harness.lazy import pa

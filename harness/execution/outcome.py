@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from harness.errors import HarnessError
 
 if TYPE_CHECKING:
-    from harness.execution.events import Report
-    from harness.experiment.plan import Cell
     from harness.results.store import CellRecord
 
 LONGEST_REASON = 500
@@ -41,19 +38,6 @@ class Outcome:
             error=_reason(error, getattr(module, "__file__", None)),
             traceback="".join(traceback.format_exception(error))[-LONGEST_TRACEBACK:],
         )
-
-
-class Attempt(Protocol):
-    """Computes a cell of one plan; what goes wrong is its outcome, unless `check` raises it."""
-
-    def __call__(
-        self,
-        cell: Cell,
-        report: Report,
-        workers: int = 1,
-        check: Callable[[BaseException], object] = ...,
-    ) -> Outcome:
-        """Compute the cell, while `workers` are computed at the same time."""
 
 
 def _reason(error: BaseException, own_file: str | None) -> str:

@@ -14,12 +14,11 @@ from harness import plugins
 from harness.errors import ResultsError
 from harness.execution.events import WAITING, CellFinished, CellStarted, Note, Stage, Watch
 from harness.execution.interrupts import LOOK_SECONDS, Check, interrupts_kept
-from harness.execution.outcome import Attempt, Outcome
+from harness.execution.outcome import Outcome
 from harness.results.store import CellRecord, CellStore
 
 if TYPE_CHECKING:
-    from harness.execution.children import Children
-    from harness.execution.dask import Cluster
+    from harness.execution.elsewhere import Elsewhere
     from harness.experiment.plan import Cell, Plan
 
 MOST_BYTES = 256_000_000
@@ -46,28 +45,21 @@ class Pool:
     ) -> None:
         self.plan, self.workers, self.watch = plan, workers, watch
         self.fresh, self.trust_cache = fresh, trust_cache
-        self._attempt = attempt
+        self.attempt = attempt
         self.store = CellStore.default()
         self.computed: set[str] = set()
         """Keys of the cells of this run that were not there before."""
         self._records: dict[str, CellRecord] = {}
         self._n_bytes = 0
         self._begun: set[str] = set()
-        self._children: Children | None = None
-        self._cluster: Cluster | None = None
+        self._elsewhere: Elsewhere | None = None
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
-        if self._children is not None:
-            self._children.close()
-        if self._cluster is not None:
-            self._cluster.close()
-
-    def portable(self) -> Attempt:
-        """Return what computes the cells of the plan in another process."""
-        return partial(self._attempt, plan=self.plan.portable())
+        if self._elsewhere is not None:
+            self._elsewhere.close()
 
     def missing(self, cells: Iterable[Cell]) -> list[Cell]:
         """Return the cells that have to be computed, the first of those with one key."""
@@ -159,27 +151,17 @@ class Pool:
     ) -> Generator[tuple[Cell, Outcome | None], None, None]:
         """Yield how each cell ended, in no set order; None if another run is computing it."""
         execution = self.plan.experiment.execution
-        if execution.executor == "dask":
-            if self._cluster is None:
-                from harness.execution.dask import connect
+        is_local = execution.executor == "local"
+        if not is_local or self.workers > 1 or execution.time_limit is not None:
+            if self._elsewhere is None:
+                from harness.execution.elsewhere import Elsewhere
 
-                self._cluster = connect(self)
-            for cell, outcome in self._cluster.compute(cells, check):
-                # The lock is waited for only to store the cell: nothing is computed twice.
-                store = partial(self.finish, cell, partial(replace, outcome), LOOK_SECONDS)
-                while (ended := store()) is None:
-                    check()
-                yield cell, ended
-        elif self.workers > 1 or execution.time_limit is not None:
-            if self._children is None:
-                from harness.execution.children import Children
-
-                self._children = Children(self)
-            yield from self._children.compute(cells, patience, check)
+                self._elsewhere = Elsewhere(self)
+            yield from self._elsewhere.compute(cells, patience, check)
         else:
             for cell in cells:
                 report = partial(self.report, cell)
-                compute = partial(self._attempt, cell, report, check=check, plan=self.plan)
+                compute = partial(self.attempt, cell, report, check=check, plan=self.plan)
                 yield cell, self.finish(cell, compute, patience)
 
     def finish(self, cell: Cell, compute: Callable[[], Outcome], patience: float) -> Outcome | None:

@@ -23,9 +23,10 @@ from typing import IO, TYPE_CHECKING, NamedTuple, Self
 
 from harness import streams
 from harness.errors import HarnessError
+from harness.execution.attempt import Attempt
+from harness.execution.child_interrupts import interrupts_held
 from harness.execution.events import BEFORE, Report
-from harness.execution.interrupts import interrupts_held
-from harness.execution.outcome import Attempt, Outcome
+from harness.execution.outcome import Outcome
 
 if TYPE_CHECKING:
     from harness.experiment.plan import Cell

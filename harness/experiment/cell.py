@@ -9,6 +9,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache, lru_cache, partial
+from importlib import import_module
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -25,14 +26,13 @@ from harness.execution.events import BEFORE, COMPILING, LOADING, Report
 from harness.execution.outcome import Outcome
 from harness.experiment.memory import PeakMemory, available_bytes
 from harness.experiment.plan import Cell, Plan
-from harness.kernels import n_threads, rows_of_owners
+from harness.kernels import n_threads
 from harness.metrics import Exposure, Metric, Pairs, Rankings
 from harness.metrics.arrays import Floats, Ints
 from harness.notes import Note, as_note
 from harness.rankings.grouped import offsets_of
 from harness.results.cells import CellFacts, Conditions
 from harness.results.environment import Machine
-from harness.results.scores import or_none
 from harness.results.store import CellRecord, key_of
 
 if TYPE_CHECKING:
@@ -161,9 +161,9 @@ def compute(cell: Cell, plan: Plan, report: Report, workers: int = 1) -> CellRec
     record = CellRecord(facts, selected.users, lists, pairs, inputs)
     if not cell.inner:
         return record
-    exposure = evaluation.exposure_for(deciding, split, selected.users)
-    scores = evaluation.evaluate(deciding, lists, pairs, exposure)
-    return record.judged({label: or_none(each.mean) for label, each in scores.items()})
+    from harness.experiment.trials import judged
+
+    return judged(record, deciding, split)
 
 
 def _notes(chosen: AlgorithmConfig, trainset: ColumnTrainset, fit_path: str) -> Iterator[Note]:
@@ -243,7 +243,9 @@ class Scorer:
             keys = tie_keys(ids[0])[selected.users], tie_keys(ids[1])
         if isinstance(section, Catalogue):
             keys = None if section.list_ties else keys
-            return self._rank_catalogue(section, keys, depth, named, progress)
+            from harness.experiment.catalogue import rank_catalogue
+
+            return rank_catalogue(self, section, keys, depth, named, progress)
         known, n_users = selected.known, selected.n_users
         owners = np.repeat(np.arange(selected.n_users), np.diff(selected.offsets))
         listed = owners, selected.items, pairs.estimates, selected.ratings
@@ -263,48 +265,6 @@ class Scorer:
         users, ratings = owners[selected.judged], selected.ratings[selected.judged]
         ideal = ratings[np.lexsort((-ratings, users))]
         return replace(ranked, pool_offsets=offsets_of(users, n_users), pool=ideal)
-
-    def _rank_catalogue(
-        self,
-        section: Catalogue,
-        keys: Keys | None,
-        depth: int,
-        named: bool,
-        progress: Callable[[int, int], object],
-    ) -> Rankings:
-        """Rank every training item for every user, a block of users at a time."""
-        selected, trainset = self.selected, self.model.trainset
-        excluded, judged = section.training_items == "drop", selected.judged
-        inner = trainset.inner_users[selected.users]
-        codes = np.append(trainset.item_codes, -1).astype(np.int32)
-        how, parts = {"clip": False, "accelerate": self.accelerate}, []
-        for start, stop, estimates in models.catalogue(self.model, selected.users, **how):
-            unknown = np.flatnonzero(inner[start:stop] < 0)
-            if self.fallback and len(unknown):
-                strangers = selected.users[start:stop][unknown]
-                for first, last, others in models.catalogue(self.fallback, strangers):
-                    estimates[unknown[first:last]] = others
-            models.check_and_clip(self.model, estimates, self.clip)
-            users, rows = rows_of_owners(selected.offsets, np.arange(start, stop))
-            users, rows = users[judged[rows]], rows[judged[rows]]
-            trained, seen = rows_of_owners(trainset.by_user.offsets, inner[start:stop])
-            part = rankings.rank_block(
-                estimates,
-                offsets_of(users, stop - start),
-                trainset.inner_items[selected.items[rows]],
-                selected.ratings[rows],
-                excluded_offsets=offsets_of(trained, stop - start) if excluded else None,
-                excluded_items=trainset.by_user.ids[seen] if excluded else None,
-                depth=depth,
-                tie_keys=None if keys is None else (keys[0][start:stop], keys[1][codes[:-1]]),
-                least=section.least,
-            )
-            top = None if part.top_items is None else codes[part.top_items]
-            shown = part.top_estimates if named else None
-            items = codes[part.items] if named else None
-            parts.append(replace(part, top_items=top, top_estimates=shown, items=items))
-            progress(stop, selected.n_users)
-        return Rankings.concatenate(parts)
 
     def _estimate(self, users: Codes, items: Codes) -> tuple[Floats, Bools]:
         estimates, impossible = models.estimate(
@@ -369,8 +329,11 @@ def compile_scoring(wanted: tuple[Metric, ...], depth: int, *, catalogue: bool =
     models.bound(estimates, 1.0, 5.0, 5.0)
     listed = _rank_listed(1, owners, items, estimates, ratings, keys, depth=depth)
     if catalogue:
-        block = (estimates[None], [0, 2], items[:2], ratings[:2], [0, 1], [2])
-        rankings.rank_block(*block, depth=depth, tie_keys=keys)
+        from harness.experiment.catalogue import rank_toy
+
+        rank_toy(estimates, items, ratings, keys, depth)
+    if any(metric.needs_exposure for metric in wanted):
+        import_module("harness.exposure")  # nor its import
     if wanted:
         exposure = Exposure(
             users, items[:1], users, n_items=3, ratings=ratings[:1], genres=np.eye(3)

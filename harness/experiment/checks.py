@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from harness import evaluation, metrics
-from harness.config.faults import repeated
-from harness.errors import ConfigError, DataError, MetricError
+from harness import metrics
+from harness.errors import ConfigError, MetricError
 from harness.experiment.plan import Plan, Positions
 from harness.lazy import pd
 
@@ -22,20 +21,10 @@ def check_tables(plan: Plan) -> None:
             ("split", "has the same training and test parts as", first[1], positions[1]),
         ):
             if one != other:
+                from harness.config.faults import repeated
+
                 fault = repeated(plan.document, key, one, other, how)
                 raise ConfigError(plan.document.source, [fault])
-
-
-def check_groups(plan: Plan) -> None:
-    """Raise a DataError if a group is of a column that a data set lacks."""
-    for dataset in plan.read:
-        if not (divided := plan.divided(dataset)):
-            continue
-        split = plan.splits(dataset, divided[0], plan.experiment.seed[0])[:1]
-        for section in plan.experiment.groups:
-            from harness.grouping import divide
-
-            divide(section, split)
 
 
 def check_metrics(plan: Plan) -> None:
@@ -44,22 +33,10 @@ def check_metrics(plan: Plan) -> None:
         if not plan.divided(dataset):
             continue
         ratings, _ = plan.ratings(dataset)
-        if plan.of_genres:
-            try:
-                _ = ratings.genres
-            except DataError as error:
-                raise MetricError(f"{plan.of_genres[0]}: {error}") from None
-        if column := next((metric for metric in plan.metrics if metric.needs_column), None):
-            try:
-                evaluation.propensities(ratings)
-            except DataError as error:
-                raise MetricError(f"{column}: {error}") from None
-        if ratings.at_random is None:
-            for metric in (metric for metric in plan.metrics if metric.needs_sample):
-                raise MetricError(
-                    f"{metric}: {ratings.name} has no ratings at random; give a file of them, as "
-                    "`at_random: random.csv` under `dataset`, or load(ratings, at_random=values)"
-                )
+        if any(m.needs_genres or m.needs_column or m.needs_sample for m in plan.metrics):
+            from harness.experiment.feature_checks import check_features
+
+            check_features(plan, ratings)
         scored = [ratings.ratings] if plan.is_tuned else []
         for number in plan.divided(dataset):
             fold = plan.splits(dataset, number, plan.experiment.seed[0])[0]

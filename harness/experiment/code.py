@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness import metrics
 from harness.algorithms import registry
 from harness.config.experiment import Experiment
-from harness.errors import AlgorithmError
 from harness.notes import Note
 
 if TYPE_CHECKING:
@@ -36,11 +34,6 @@ class Code:
         self.experiment, self.folder, self.files_planned = experiment, folder, files_planned
         self._identities: dict[str, Identity | None] = {}
 
-    def portable(self) -> Code:
-        """Return the same for another process."""
-        files = {n: self.files(n) for n in range(len(self.experiment.algorithms))}
-        return Code(self.experiment, str(Path(self.folder or "").resolve()), files)
-
     def algorithm(self, name: str) -> Identity | None:
         """Return the identity of an algorithm's code; None of a built-in one or a library's."""
         if "/" in name:
@@ -65,23 +58,6 @@ class Code:
 
                 self._identities[name] = code_identity(code)
         return self._identities[name]
-
-    def files(self, algorithm: int) -> dict[str, str]:
-        """Return a hash for each entry of `depends` of the config's algorithm of this number."""
-        folder = None if self.folder is None else Path(self.folder)
-        digests: dict[str, str] = {}
-        if not (patterns := self.experiment.algorithms[algorithm].depends):
-            return digests
-        from harness.algorithms import depends
-
-        for pattern in patterns:
-            try:
-                digests[pattern] = depends.digest(pattern, folder)
-            except AlgorithmError:
-                if self.files_planned is None:
-                    raise
-                digests[pattern] = self.files_planned[algorithm][pattern]
-        return digests
 
     def parts(self, algorithm: int, *, is_trial: bool) -> Iterator[Identity]:
         """Yield the identities that are in the key of a cell of the algorithm of this number."""

@@ -16,9 +16,7 @@ from harness.candidates import Candidates
 from harness.config.document import Document
 from harness.config.experiment import Experiment
 from harness.datasets import Ratings
-from harness.errors import ConfigError, DataError, SplitError
-from harness.files import are_there
-from harness.results.names import distinct_names
+from harness.errors import DataError, SplitError
 from harness.splits import Split
 
 if TYPE_CHECKING:
@@ -54,15 +52,10 @@ class PlanData:
                 try:
                     loaded = datasets.load(section, base=folder, progress=self.progress)
                 except DataError as error:
-                    # Files are looked for in this order, before the first is read.
-                    besides = {"users": section.users, "items": section.items}
-                    parts = {name: part.paths for name, part in besides.items() if part}
-                    parts |= {"at_random": [section.at_random or ""], "path": section.paths}
-                    for name, paths in parts.items():
-                        if any(paths) and not are_there(paths, folder):
-                            key = self.document.known(("dataset", dataset, name, "path"))
-                            fault = self.document.fault(key, str(error))
-                            raise ConfigError(self.document.source, [fault]) from None
+                    from harness.experiment.data_faults import of_missing_file
+
+                    if missing := of_missing_file(self, dataset, error):
+                        raise missing from None
                     raise
             self.read[dataset] = loaded, []
             if filters := self.experiment.filters:
@@ -83,9 +76,9 @@ class PlanData:
         try:
             yield
         except SplitError as error:
-            known = [each.describe() for each in sections], [each.stated() for each in sections]
-            where = f"{distinct_names(*known)[dataset]}: " if len(sections) > 1 else ""
-            raise SplitError(f"{where}{error}") from None
+            from harness.experiment.data_faults import with_data_set
+
+            raise with_data_set(error, sections, dataset) from None
 
     def splits(self, dataset: int, split: int, seed: int) -> list[Split]:
         """Return the folds of the config's split number `split` for the cells of one seed."""
@@ -137,10 +130,9 @@ class PlanData:
                 for part in (selected.extra_offsets, selected.extra_items):
                     digest.update(part.tobytes())
                 if self._chosen.setdefault(position, digest.hexdigest()) != digest.hexdigest():
-                    raise SplitError(
-                        f"{section.describe()}: it lists other items in another call, so that rows "
-                        "would have different candidates; draw with the `rng` that it is given"
-                    )
+                    from harness.experiment.data_faults import of_other_items
+
+                    raise of_other_items(section)
             self._selected = (position, selected)
         return self._selected[1]
 

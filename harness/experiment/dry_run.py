@@ -16,6 +16,7 @@ from harness.candidates import CandidatesSection, Catalogue, Rated
 from harness.errors import HarnessError, counted
 from harness.experiment import checks
 from harness.experiment.cell import SHARE_OF_MEMORY
+from harness.experiment.feature_checks import check_groups
 from harness.experiment.memory import available_bytes
 from harness.experiment.plan import Plan
 from harness.experiment.tuning import cut_grids, n_planned
@@ -82,7 +83,7 @@ def dry_run(config: str | Path | dict[str, object], *, overrides: Iterable[str] 
     faults = list(_missing_extras(plan))
     here, notes = _loaded(plan, faults)
     divided = [_divide(here, number, faults) for number in range(len(experiment.split))]
-    for check in (checks.check_metrics, checks.check_groups) if here.read else ():
+    for check in (checks.check_metrics, check_groups) if here.read else ():
         with _collected(faults):
             check(here)
     if len(here.read) == len(experiment.dataset) and not faults:

@@ -6,15 +6,15 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from harness import evaluation, plugins
 from harness.algorithms import registry
-from harness.analyses.base import Analysis, BuiltinAnalysis, ScoredCell
+from harness.analyses.builtin import BuiltinAnalysis, ScoredCell
 from harness.datasets import Ratings
 from harness.errors import HarnessError, PluginError, reason_of
 from harness.execution.events import Stage
@@ -23,7 +23,7 @@ from harness.experiment.cell import compile_scoring
 from harness.experiment.plan import Cell, Plan
 from harness.lazy import pd
 from harness.metrics import Scores
-from harness.metrics.arrays import Floats, locked
+from harness.metrics.arrays import Floats
 from harness.notes import Note
 from harness.results.cells import CellName, CellResult, FailedCell, Score
 from harness.results.display import ROW
@@ -31,6 +31,9 @@ from harness.results.scores import RowScores
 from harness.results.statistics import MetricComparison, RowResult
 from harness.results.store import CellRecord
 from harness.splits import Split
+
+if TYPE_CHECKING:
+    from harness.experiment.own_analyses import OwnAnalysis
 
 FAILED = "analysis-failed"
 """The code of the note on an analysis that failed."""
@@ -132,18 +135,17 @@ class Analyses:
 
     def __init__(self, plan: Plan) -> None:
         self.builtin: dict[str, BuiltinAnalysis] = {}
-        self.others: dict[str, Analysis] = {}
+        self.others: dict[str, OwnAnalysis] = {}
         self.failed: dict[str, str] = {}
         for name in plan.analyses:
             kind = plugins.find("analyses", name).load()
-            if isinstance(kind, type) and issubclass(kind, BuiltinAnalysis):
-                with self._alone(name):
-                    self.builtin[name] = kind(plan)
-                continue
             with self._alone(name):
-                if not (isinstance(kind, type) and issubclass(kind, Analysis)):
-                    raise PluginError("it is not a subclass of harness.Analysis")
-                self.others[name] = kind()
+                if isinstance(kind, type) and issubclass(kind, BuiltinAnalysis):
+                    self.builtin[name] = kind(plan)
+                else:
+                    from harness.experiment.own_analyses import OwnAnalysis
+
+                    self.others[name] = OwnAnalysis(name, kind)
 
     def start_table(self, cells: Sequence[Cell]) -> None:
         """Begin a table."""
@@ -158,8 +160,7 @@ class Analyses:
                 analysis.add(cell, scores)
         for name, other in [*self.others.items()]:
             with self._alone(name):
-                unshared = replace(cell, record=locked(cell.record), users=cell.users.copy())
-                other.add(unshared, {label: locked(value) for label, value in scores.items()})
+                other.add(cell, scores)
 
     def end_table(
         self,
@@ -183,14 +184,7 @@ class Analyses:
                 evaluated.notes += notes
         for name, other in [*self.others.items()]:
             with self._alone(name):
-                table, notes = other.result(), other.notes()
-                if table is not None:
-                    if not isinstance(table, pd.DataFrame):
-                        raise PluginError(f"`result` returned {type(table).__name__}, no DataFrame")
-                    evaluated.tables[name] = table
-                if not all(isinstance(note, Note) for note in notes):
-                    raise PluginError("`notes` returned something else than a list of Note")
-                evaluated.notes += notes
+                other.end(evaluated)
         for name, reason in self.failed.items():
             values = {"analysis": name, "reason": reason}
             evaluated.notes.append(Note(FAILED, values))

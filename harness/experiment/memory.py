@@ -6,14 +6,16 @@ import ctypes
 import gc
 import math
 import re
-import threading
 from contextlib import suppress
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import psutil
 
 from harness.kernels import address_space_left
+
+if TYPE_CHECKING:
+    from harness.experiment.sampled_memory import Sampler
 
 
 def available_bytes(system: Path = Path("/")) -> int:
@@ -53,35 +55,24 @@ def available_bytes(system: Path = Path("/")) -> int:
 class PeakMemory:
     """Measure the memory that a ``with`` block adds to this process, at the most, in 10^6 bytes."""
 
-    # Linux counts the peak of resident memory itself; elsewhere a thread samples it, beside
-    # compiled loops too, which release the GIL.
-
     megabytes = math.nan
     """Not known before the end of the block."""
-    _sampled = 0
+    _sampler: Sampler | None = None
 
     def __enter__(self) -> Self:
         gc.collect(1)  # all generations would cost more than a small fit; arrays need no collection
         with suppress(OSError, AttributeError, TypeError):  # glibc alone can return freed memory
             ctypes.CDLL(None).malloc_trim(0)
-        self._before, self._stop = _resident(), threading.Event()
-        self._thread = threading.Thread(target=self._sample, daemon=True)
-        if not _reset_peak():
-            self._thread.start()
+        self._before = _resident()
+        if not _reset_peak():  # Linux counts the peak of resident memory itself
+            from harness.experiment.sampled_memory import Sampler
+
+            self._sampler = Sampler(_resident)
         return self
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
-        self._stop.set()
-        if self._thread.ident is not None:
-            self._thread.join()
-        self.megabytes = max(0, (self._sampled or _peak()) - self._before) / 1e6
-
-    def _sample(self) -> None:
-        """Note the resident memory from now until the end of the block, and once at its end."""
-        stopped = False
-        while not stopped:
-            stopped = self._stop.wait(0.005)
-            self._sampled = max(self._sampled, _resident())
+        most = _peak() if self._sampler is None else self._sampler.end()
+        self.megabytes = max(0, most - self._before) / 1e6
 
 
 def _resident() -> int:

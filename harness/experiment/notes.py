@@ -11,17 +11,12 @@ import numpy as np
 
 from harness import evaluation
 from harness.algorithms import registry
-from harness.config.experiment import headline_of, settings_of_one
-from harness.experiment.cell import FALLBACKS
+from harness.config.experiment import settings_of_one
 from harness.experiment.evaluate import Evaluation
 from harness.experiment.plan import Plan
 from harness.notes import Note, by_weight
-from harness.results.cells import CellResult, WorthOfWeights, measured
-from harness.results.score_notes import (
-    notes_on_failed_metrics,
-    notes_on_tests,
-    notes_on_undefined,
-)
+from harness.results.cells import CellResult, measured
+from harness.results.notes_on_tests import notes_on_tests
 from harness.results.statistics import MetricComparison, RowResult
 
 TIED_SHARE = 0.05
@@ -33,33 +28,42 @@ MANY = 1 / 3
 def notes(plan: Plan, results: Evaluation, compared: Sequence[MetricComparison]) -> list[Note]:
     """Return the notes on a run, each once, first what changes most how its tables are read."""
     cells = [cell for cell in results.cells if isinstance(cell, CellResult)]
+    of_trials: Iterable[Note] = ()
     of_grids: Iterable[Note] = ()
     if plan.is_tuned:
-        from harness.experiment.tuning import cut_grids
+        from harness.experiment.tuning import cut_grids, unequal_trials
 
-        of_grids = cut_grids(plan.experiment)
+        of_trials, of_grids = unequal_trials(cells), cut_grids(plan.experiment)
+    of_unknown_users: Iterable[Note] = ()
+    if any(cell.n_unknown_users for cell in cells):
+        from harness.experiment.unknown_users import notes_on_answers
+
+        of_unknown_users = notes_on_answers(plan.experiment)
+    of_failed_metrics: Iterable[Note] = ()
+    if any(cell.metric_errors for cell in cells):
+        from harness.results.score_notes import notes_on_failed_metrics
+
+        of_failed_metrics = notes_on_failed_metrics(cells)
+    of_weights: Iterable[Note] = ()
+    if any(metric.is_weighted for metric in plan.metrics):
+        from harness.experiment.weight_notes import notes_on_weights
+
+        of_weights = notes_on_weights(plan, cells)
     of_curves: Iterable[Note] = ()
     if any(section.kind == "training-share" for section in plan.experiment.split):
-        from harness.comparison.learning import notes_on_curves
+        from harness.experiment.learning_curves import notes_on_curves
 
-        of_curves = notes_on_curves(
-            plan.made(),
-            {table.table: table.names for table in plan.tables.values()},
-            results.users,
-            headline_of(map(str, plan.metrics), plan.experiment.headline),
-            plan.experiment.statistics,
-            plan.experiment.seed[0],
-        )
+        of_curves = notes_on_curves(plan, results)
     return by_weight(
         [
             *_notes_on_data(plan),
             *(note for cell in cells for note in cell.notes),
             *_notes_on_dropped_users(cells),
-            *_notes_on_unknown_users(plan, cells),
-            *notes_on_failed_metrics(cells),
+            *of_unknown_users,
+            *of_failed_metrics,
             *_notes_on_counts(results.rows, cells),
-            *_notes_on_weights(plan, cells),
-            *_notes_on_trials(cells),
+            *of_weights,
+            *of_trials,
             *results.notes,
             *of_grids,
             *of_curves,
@@ -118,24 +122,6 @@ def _notes_on_dropped_users(cells: list[CellResult]) -> Iterator[Note]:
             yield Note(code, {"n": n_dropped, "n_all": n_all}, places[table], table)
 
 
-def _notes_on_unknown_users(plan: Plan, cells: list[CellResult]) -> Iterator[Note]:
-    """Note how users without training ratings are answered, equal answers together."""
-    if not any(cell.n_unknown_users for cell in cells):
-        return
-    experiment, answers = plan.experiment, defaultdict(list)
-    for algorithm in experiment.algorithms:
-        entry = registry.entry(algorithm.name)
-        if entry.is_personal:
-            answers[entry.unknown_user].append(algorithm.title)
-    if experiment.fallback == "default":
-        stated = "; ".join(f"{', '.join(names)}: {answer}" for answer, names in answers.items())
-        if stated:
-            yield Note("unknown-users-answered", {"answers": stated})
-    else:
-        fallback = experiment.fallback
-        yield Note("fallback", {"algorithm": FALLBACKS[fallback], "fallback": fallback})
-
-
 def _notes_on_counts(rows: Sequence[RowResult], cells: list[CellResult]) -> Iterator[Note]:
     """Note how many estimates were impossible, equal counts together, and scores undefined."""
     alike: dict[tuple[int, int], list[str]] = defaultdict(list)
@@ -147,50 +133,10 @@ def _notes_on_counts(rows: Sequence[RowResult], cells: list[CellResult]) -> Iter
         if n_impossible:
             values = {"algorithms": algorithms, "n": n_impossible, "n_all": n_test}
             yield Note("impossible", values)
-    yield from notes_on_undefined((row.n_users, row.n_undefined) for row in rows)
+    if any(row.n_undefined for row in rows):
+        from harness.results.score_notes import notes_on_undefined
 
-
-def _notes_on_weights(plan: Plan, cells: list[CellResult]) -> Iterator[Note]:
-    """Note what weights of exposure are worth, in each table that of the fold with least."""
-    ranked = [str(metric) for metric in plan.metrics if metric.is_weighted and metric.is_ranking]
-    for name, section in zip(plan.names["candidates"], plan.experiment.candidates, strict=True):
-        if ranked and (section.only_rated or section.kind == "sampled"):
-            yield Note("weights-of-few-candidates", {"candidates": name, "metrics": ranked})
-    worth: dict[tuple[str, str], WorthOfWeights] = {}
-    for cell in cells:
-        for label, score in cell.scores.items():
-            before = worth.get((cell.table, label))
-            if score.worth and (before is None or score.worth.effective < before.effective):
-                worth[cell.table, label] = score.worth
-    if not worth:
-        return
-    from harness.metrics.exposure_weights import Worth
-
-    alike: dict[tuple[str, Worth], list[str]] = defaultdict(list)
-    for (table, label), of in worth.items():
-        # Sums in another order differ in their last digits.
-        rounded = round(of.effective), float(f"{of.greatest:.3g}")
-        alike[table, Worth(of.n, *rounded, of.clipped)].append(label)
-    tables = {cell.table for cell in cells}
-    places = {cell.table: cell.place(tables) for cell in cells}
-    for (table, least), labels in alike.items():
-        code = "weights-few" if least.is_small else "weights-worth"
-        yield Note(code, {"metrics": labels, **vars(least)}, places[table], table)
-        if least.clipped:
-            values = {"metrics": labels, "share": least.clipped}
-            yield Note("propensities-raised", values, places[table], table)
-
-
-def _notes_on_trials(cells: list[CellResult]) -> Iterator[Note]:
-    """Note where searches tried different numbers of settings."""
-    numbers: dict[str, set[int]] = defaultdict(set)
-    for cell in cells:
-        if cell.n_trials is not None:
-            numbers[cell.algorithm].add(cell.n_trials)
-    if len(set().union(*numbers.values())) > 1:
-        ends = {name: sorted({min(counts), max(counts)}) for name, counts in numbers.items()}
-        shown = [f"{name} {' to '.join(map(str, counts))}" for name, counts in ends.items()]
-        yield Note("trials-differ", {"numbers": shown})
+        yield from notes_on_undefined((row.n_users, row.n_undefined) for row in rows)
 
 
 def _notes_on_metrics(

@@ -128,18 +128,9 @@ class Plan(PlanData):
 
     def portable(self) -> Plan:
         """Return a plan for another process: with all ratings, and splits that no seed makes."""
-        outer = self.experiment.split
-        inner = [self.experiment.tuning.validation_of(section) for section in outer]
-        used = [i for i in range(len(self.experiment.dataset)) if self.divided(i)]
-        return Plan(
-            self.experiment,
-            read={i: (self.ratings(i)[0].bare(), []) for i in used},
-            absent=self.absent,
-            _splits={k: made for k, made in self._splits.items() if outer[k[1]].from_files},
-            _inner={k: made for k, made in self._inner.items() if inner[k[0]].from_files},
-            _code=self.code.portable(),
-            _chosen=self._chosen,
-        )
+        from harness.experiment.portable import parts_of
+
+        return Plan(self.experiment, **parts_of(self))
 
     @cached_property
     def code(self) -> Code:
@@ -211,7 +202,9 @@ class Plan(PlanData):
         if experiment.fallback != "default":
             decisive["fallback"] = experiment.fallback
         if chosen.depends:
-            decisive["depends"] = self.code.files(cell.algorithm)
+            from harness.experiment.depended_files import files_of
+
+            decisive["depends"] = files_of(self.code, cell.algorithm)
         if cell.inner:  # of a trial, only the metric that decides is kept
             metric = self.code.deciding
             code = f" {metric.digest}" if metric else ""
@@ -286,7 +279,9 @@ class Plan(PlanData):
             row = algorithm.model_dump(mode="json", exclude={"label", "depends"})
             row["name"] = self._identity(algorithm.name)
             if algorithm.depends:
-                row["depends"] = self.code.files(number)
+                from harness.experiment.depended_files import files_of
+
+                row["depends"] = files_of(self.code, number)
             described.append(row)
         return described
 

@@ -140,7 +140,10 @@ def run(
     find_absent(plan)
     checks.check_tables(plan)
     checks.check_metrics(plan)
-    checks.check_groups(plan)
+    if experiment.groups:
+        from harness.experiment.feature_checks import check_groups
+
+        check_groups(plan)
     workers = workers or experiment.execution.workers
 
     def computed() -> Run:
@@ -206,7 +209,7 @@ def _computed(plan: Plan, pool: Pool, watch: Watch, started: datetime, begun: fl
         "files": {},
     }
     return Run(
-        RunInfo.checked(record),
+        RunInfo.of_run(record) if earlier is None else RunInfo.checked(record),
         evaluation.users,
         trials=trials,
         outputs=evaluation.parts.get("outputs"),

@@ -15,8 +15,7 @@ from pydantic import Field
 
 from harness.config.experiment import DEFAULT_ANALYSES
 from harness.errors import ResultsError
-from harness.experiment.evaluate import FAILED, Evaluation, users_of
-from harness.lazy import pd
+from harness.experiment.evaluate import FAILED, Evaluation
 from harness.results.cells import CellResult
 from harness.results.environment import is_as_started, packages, versions
 from harness.results.fields import Record, Rows, WrittenNote
@@ -38,10 +37,11 @@ NOT_DECISIVE = {"name", "description", "execution", "results", "trackers"}
 """Keys of a config on which no score depends."""
 FIELDS = ("cells", "rows", "notes", "statistics", "not_compared")
 """Of an evaluation, beside the parts that analyses add to a record."""
-PARTS = (*DEFAULT_ANALYSES, "groups", "undistinguished")
 
 
-class _Header(Record):
+class Header(Record):
+    """What a file says beside the scores of users, and of which cells it is."""
+
     key: str
     checksums: dict[str, str]
     """By key of a cell, the checksum of its file."""
@@ -91,31 +91,14 @@ class StoredScores:
             return None
         try:
             content, arrays = self.store.get_scores(self.key)
-            header = _Header.model_validate_json(content)
+            header = Header.model_validate_json(content)
             if header.key != self.key or header.checksums != self._checksums():
                 return None
         except (OSError, ResultsError, ValueError):  # missing or damaged: it is computed again
             return None
-        for cell in header.cells:
-            cell.found = True
-        ends = np.cumsum([0, *(cell.n_users for cell in header.cells)])
-        labels = [str(metric) for metric in self.plan.metrics]
-        frames = []
-        for number, (cell, low, high) in enumerate(zip(header.cells, ends, ends[1:], strict=False)):
-            ratings = self.plan.split(self.cells[number]).ratings
-            scores = dict(zip(labels, arrays["scores"][:, low:high], strict=True))
-            frames.append(users_of(cell, ratings, arrays["users"][low:high], scores))
-        parts = {name: getattr(header, name) for name in PARTS}
-        return Evaluation(
-            pd.concat(frames, ignore_index=True),
-            cells=[*header.cells],
-            rows=header.rows,
-            parts=parts,
-            notes=header.notes,
-            statistics=header.statistics,
-            not_compared=header.not_compared,
-            is_found=True,
-        )
+        from harness.experiment.earlier_scores import evaluation_of
+
+        return evaluation_of(header, arrays, self.plan, self.cells)
 
     def write(self, evaluation: Evaluation) -> None:
         """Keep what was found, or nothing: where a disk is full, or a number is out of its range.
@@ -127,7 +110,7 @@ class StoredScores:
             return
         labels = [str(metric) for metric in self.plan.metrics]
         with suppress(OSError, ValueError):
-            header = _Header(
+            header = Header(
                 key=self.key,
                 checksums=self._checksums(),
                 **{name: getattr(evaluation, name) for name in FIELDS},

@@ -263,6 +263,18 @@ def cut_grids(experiment: Experiment) -> Iterator[Note]:
             yield Note("grid-cut", values)
 
 
+def unequal_trials(cells: Iterable[CellResult]) -> Iterator[Note]:
+    """Note where searches tried different numbers of settings."""
+    numbers: dict[str, set[int]] = defaultdict(set)
+    for cell in cells:
+        if cell.n_trials is not None:
+            numbers[cell.algorithm].add(cell.n_trials)
+    if len(set().union(*numbers.values())) > 1:
+        ends = {name: sorted({min(counts), max(counts)}) for name, counts in numbers.items()}
+        shown = [f"{name} {' to '.join(map(str, counts))}" for name, counts in ends.items()]
+        yield Note("trials-differ", {"numbers": shown})
+
+
 def settings_of(tuning: Tuning, space: SearchSpace, seed: int, *names: object) -> Iterator[Setting]:
     """Return the settings that a search tries: random, listed or modelled, always from a seed."""
     if tuning.method == "tpe":

@@ -18,7 +18,7 @@ from harness.arguments import checked
 from harness.comparison.runs import join
 from harness.errors import ResultsError
 from harness.files import refuse_link, write_output
-from harness.notes import in_groups
+from harness.note_groups import in_groups
 from harness.report.drawing import Plot
 from harness.report.methods import command, describe_cells, describe_run, methods, to_yaml
 from harness.report.plots import KINDS

@@ -15,6 +15,7 @@ from harness.errors import ResultsError, counted, joined, suggestion
 from harness.lazy import pd
 from harness.report.styles import AlgorithmStyle, algorithm_styles
 from harness.results.cells import CellResult, FailedCell
+from harness.results.chosen_metric import chosen_metric
 from harness.results.display import (
     DEFAULT_DECIMALS,
     best_rows,
@@ -24,7 +25,7 @@ from harness.results.display import (
 )
 from harness.results.record import RunInfo
 from harness.results.runs import Run
-from harness.results.scores import chosen_metric, plain_rows
+from harness.results.scores import plain_rows
 from harness.results.statistics import MetricComparison, PairDifference
 
 if TYPE_CHECKING:

@@ -1,11 +1,20 @@
-"""Whether the parts of a record are of the same metrics, tables and rows, each listed once."""
+"""Whether the parts of a record are of the same metrics, tables and rows, each listed once.
+
+And what is wrong with one. A record that was read from a file is checked; the parts of one that a
+run has just made agree.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from pydantic import ValidationError
+
 from harness import metrics
+from harness.errors import MetricError, ResultsError
+from harness.key_paths import dotted
+from harness.results.fields import AGAIN
 from harness.results.names import RowKey, TableName
 
 if TYPE_CHECKING:
@@ -28,6 +37,18 @@ def check_parts(info: RunInfo) -> None:
     _check_conventions(info)
     if any(cell.fold >= cell.n_folds or cell.seed not in info.seeds for cell in info.cells):
         raise ValueError("a cell of a seed or a fold that the run does not have")
+
+
+def refusal(error: Exception, where: str) -> ResultsError:
+    """Return the error that names the first key of a record that is missing or wrong."""
+    if isinstance(error, MetricError):
+        return ResultsError(f"{where}: metrics: {error}; {AGAIN}")
+    path, reason = "", str(error)
+    if isinstance(error, ValidationError):
+        first = error.errors(include_input=False, include_url=False)[0]
+        path = dotted(tuple(part for part in first["loc"] if part not in ("failed", "finished")))
+        reason = first["msg"].removeprefix("Value error, ")
+    return ResultsError(f"{where}: {path or 'the run'}: {reason.splitlines()[0]}; {AGAIN}")
 
 
 def _check_labels(info: RunInfo) -> None:

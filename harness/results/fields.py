@@ -18,6 +18,9 @@ from pydantic import (
 
 from harness.notes import PLAIN, Note
 
+AGAIN = "run the config again"
+"""What to do where a record, or a file beside it, cannot be read."""
+
 Text = Annotated[str, Field(max_length=1_000_000)]
 Word = Annotated[str, Field(min_length=1, max_length=10_000)]
 Number = Annotated[float, Field(ge=-1e100, le=1e100)]

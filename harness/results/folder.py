@@ -9,8 +9,9 @@ from pathlib import Path
 
 from harness.errors import ResultsError
 from harness.files import RUN_FILE, digest_of, refuse_below_file, replace_folder, report_os_error
+from harness.results.fields import AGAIN
 from harness.results.parts import OUTPUTS, TRIALS_FILE, USERS_FILE
-from harness.results.record import AGAIN, record_in
+from harness.results.record import record_in
 
 GROUPS_FILES = ("groups.csv", "gaps.csv")
 DERIVED = ("report.html",)  # made from a run's files, and outdated when these are replaced

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from harness import metrics
+from harness.results.chosen_metric import chosen_metric
 from harness.results.display import BOUNDS, TextTable, interval_decimals, rounded
 from harness.results.record import RunInfo
-from harness.results.scores import chosen_metric
 from harness.results.statistics import FEWEST_USERS, GroupScores
 
 

@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from harness.errors import ResultsError, counted, suggestion
+from harness.results.chosen_metric import chosen_metric
 from harness.results.history import earlier_runs, name_of
 from harness.results.reading import read_run
 from harness.results.record import RunInfo
 from harness.results.runs import Run
-from harness.results.scores import chosen_metric
 from harness.results.statistics import RowResult
 
 CODE = "code"

@@ -12,7 +12,8 @@ from harness.errors import AlgorithmError, ResultsError
 from harness.lazy import pd
 from harness.quantities import Range, SearchSpace
 from harness.results.display import ROW
-from harness.results.record import AGAIN, RunInfo
+from harness.results.fields import AGAIN
+from harness.results.record import RunInfo
 
 if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution

@@ -9,7 +9,6 @@ from harness.results.display import (
     GROUP,
     TextTable,
     display_table,
-    divided,
     escape_markdown,
     headline,
     is_apart,
@@ -37,7 +36,11 @@ def to_markdown(info: RunInfo) -> str:
 
 def _markdown_tables(table: TextTable) -> Iterator[str]:
     """Yield the lines of the results tables, each under its names where they are kept apart."""
-    tables = divided(table) if is_apart(table) else [table]
+    tables = [table]
+    if is_apart(table):
+        from harness.results.divided_tables import divided
+
+        tables = divided(table)
     for number, part in enumerate(tables):
         if len(tables) > 1:
             yield from (*[""] * (number > 0), f"## {escape_markdown(part.title)}", "")

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from html import escape
 
 from harness.errors import counted
-from harness.results.display import TextTable, display_table, divided, headline, plain
+from harness.results.display import TextTable, display_table, headline, plain
+from harness.results.divided_tables import divided
 from harness.results.record import RunInfo
-from harness.results.verdict import MOST_NOTES, notes_beside, shortened, verdict_lines
+from harness.results.sentences import shortened
+from harness.results.verdict import MOST_NOTES, notes_beside, verdict_lines
 
 WIDTH = 80
 """Columns of a line of text."""

@@ -23,13 +23,14 @@ from harness.kernels import group_rows
 from harness.lazy import pa, pd, pq
 from harness.metrics import Metric, Pairs, Rankings
 from harness.rankings.grouped import offsets_of
+from harness.results.cell_reading import are_possible
 from harness.results.cells import CellName
 from harness.results.display import ROW
+from harness.results.fields import AGAIN
 from harness.results.parquet import read_parts
 from harness.results.parts import CELL, ESTIMATES_FILE, LISTS_FILE, OUTPUTS
-from harness.results.record import AGAIN
 from harness.results.scores import RowScores
-from harness.results.store import CellRecord, are_possible
+from harness.results.store import CellRecord
 from harness.sampled_candidates import Sampled
 from harness.splits import Split
 

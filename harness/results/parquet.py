@@ -10,8 +10,8 @@ from pydantic_core import from_json
 
 from harness.errors import ResultsError, reason_of
 from harness.lazy import pa, pd, pq, psutil
+from harness.results.fields import AGAIN
 from harness.results.parts import Kind
-from harness.results.record import AGAIN
 
 SHARE_OF_MEMORY = 0.5
 

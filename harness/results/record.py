@@ -14,11 +14,10 @@ from pydantic import AfterValidator, Field, TypeAdapter, ValidationError, model_
 from harness import plugins
 from harness.config.experiment import NAME, Experiment, headline_of
 from harness.config.from_python import name_of_given
-from harness.errors import MetricError, ResultsError
+from harness.errors import MetricError
 from harness.files import RUN_FILE, read_regular
 from harness.lazy import pd
 from harness.quantities import SearchSpace
-from harness.results.agreement import check_parts
 from harness.results.cells import AnyCell, CellResult, FailedCell
 from harness.results.description import DataDescription
 from harness.results.environment import Machine
@@ -44,11 +43,9 @@ from harness.results.statistics import (
     RowResult,
     TieScores,
 )
-from harness.sections import dotted
 
 SCHEMA_VERSION = 2
 NO_DIGEST = "0" * 64  # what stands for the file's own SHA-256 while it is computed
-AGAIN = "run the config again"
 
 
 class DataInfo(Record):
@@ -213,17 +210,26 @@ class RunInfo(Record):
     files: dict[str, Digest]
 
     @classmethod
-    def checked(cls, contents: object, where: str = "run.json") -> Self:
-        """Return a record; a ResultsError names the first key that is missing or wrong."""
+    def of_run(cls, contents: dict[str, object]) -> Self:
+        """Return the record of a run of this process, whose parts agree."""
         try:
             return cls.model_validate(contents)
-        except MetricError as error:
-            raise ResultsError(f"{where}: metrics: {error}; {AGAIN}") from None
-        except ValidationError as error:
-            first = error.errors(include_input=False, include_url=False)[0]
-            path = tuple(part for part in first["loc"] if part not in ("failed", "finished"))
-            reason = first["msg"].removeprefix("Value error, ").splitlines()[0]
-            raise ResultsError(f"{where}: {dotted(path) or 'the run'}: {reason}; {AGAIN}") from None
+        except (MetricError, ValidationError) as error:
+            from harness.results.agreement import refusal
+
+            raise refusal(error, RUN_FILE) from None
+
+    @classmethod
+    def checked(cls, contents: object, where: str = RUN_FILE) -> Self:
+        """Return a record from elsewhere; a ResultsError names the first key that is wrong."""
+        from harness.results.agreement import check_parts, refusal
+
+        try:
+            info = cls.model_validate(contents)
+            check_parts(info)
+        except (MetricError, ValueError) as error:
+            raise refusal(error, where) from None
+        return info
 
     @model_validator(mode="before")
     @classmethod
@@ -290,12 +296,6 @@ class RunInfo(Record):
         for cell in self.cells:
             cells[cell.row].append(cell)
         return cells
-
-    @model_validator(mode="after")
-    def _parts_agree(self) -> Self:
-        """Check that all parts are of the same metrics and rows, each listed once."""
-        check_parts(self)
-        return self
 
 
 def to_json(info: RunInfo) -> bytes:

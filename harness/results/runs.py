@@ -7,33 +7,29 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness import metrics
 from harness.errors import ResultsError
 from harness.files import RUN_FILE
 from harness.lazy import pd
 from harness.results import display
 from harness.results.cells import FailedCell
-from harness.results.display import BOUNDS, GROUP, ROW
-from harness.results.folder import GROUPS_FILES, check_file, digests_of, replace_run
+from harness.results.display import GROUP
+from harness.results.fields import AGAIN
+from harness.results.folder import GROUPS_FILES, digests_of, replace_run
 from harness.results.markdown import to_markdown
 from harness.results.parts import (
     CELL,
     ESTIMATES_FILE,
     LISTS_FILE,
     OUTPUTS,
-    TRIAL,
     TRIALS_FILE,
     USERS_FILE,
     Kind,
 )
-from harness.results.record import AGAIN, RunInfo, record_in, to_json
+from harness.results.record import RunInfo, record_in, to_json
 from harness.results.views import SessionViews
 
 if TYPE_CHECKING:
     from harness.results.outputs import OutputFiles
-
-
-NO_ROOM = 1e-12  # best and random order that differ by no more are the same
 
 
 class Run(SessionViews):
@@ -127,16 +123,9 @@ class Run(SessionViews):
         Columns are ``algorithm``; ``dataset``, ``split``, ``candidates``; for each metric its
         label, NaN where it has no bounds; ``table`` and ``row``.
         """
-        shares = self.table[["algorithm", *GROUP, *self.info.metrics, "table", "row"]].copy()
-        tables, bounds = list(self.info.tables), self.bounds.set_index(["bound", "table"])
-        for label in self.info.metrics:
-            low, high = (
-                shares["table"].map({table: bounds[label].get((name, table)) for table in tables})
-                for name in (BOUNDS["random"], BOUNDS["best"])
-            )
-            room = (high - low).astype(float)
-            shares[label] = (shares[label] - low) / room.where(room.abs() > NO_ROOM)
-        return shares
+        from harness.results import frames
+
+        return frames.room(self.info, self.table, self.bounds)
 
     @cached_property
     def pairs(self) -> pd.DataFrame:
@@ -147,14 +136,9 @@ class Run(SessionViews):
         ``equivalent`` is None without a margin; ``answer`` is different, equivalent (by less than
         the margin) or undecided.
         """
-        return pd.DataFrame(
-            {"metric": comparison.metric}
-            | {key: comparison[key] for key in (*GROUP, "claim")}
-            | dict(pair)
-            | {"answer": pair.answer}
-            for comparison in self.info.statistics
-            for pair in comparison.pairs
-        )
+        from harness.results import frames
+
+        return frames.pairs(self.info)
 
     @cached_property
     def groups(self) -> pd.DataFrame:
@@ -168,17 +152,9 @@ class Run(SessionViews):
         score, ``n_left_out`` without, and ``n_members``: test users, or items with a test rating;
         ``table`` and ``row``. Empty without groups.
         """
-        means = ("low", "high", "letters", "rest", "rest_low", "rest_high")
-        return pd.DataFrame(
-            {key: entry[key] for key in (*GROUP, "side", "by", "metric")}
-            | {"group": group.group, "algorithm": mean.algorithm, "value": mean.mean}
-            | {key: mean[key] for key in means}
-            | {"random": group.random, "n_users": mean.n_users, "n_left_out": group.n_left_out}
-            | {"n_members": group.n_members, "table": entry.table, "row": mean.row}
-            for entry in self.info.groups
-            for group in entry.groups
-            for mean in group.algorithms
-        )
+        from harness.results import frames
+
+        return frames.groups(self.info)
 
     @cached_property
     def gaps(self) -> pd.DataFrame:
@@ -188,13 +164,9 @@ class Run(SessionViews):
         groups of most and least value among those of 30 users or more, their ``difference``, and
         ``low`` and ``high``, its interval.
         """
-        return pd.DataFrame(
-            {key: entry[key] for key in (*GROUP, "side", "by", "metric")}
-            | {key: value for key, value in gap if key != "row"}
-            | {"table": entry.table, "row": gap.row}
-            for entry in self.info.groups
-            for gap in entry.gaps
-        )
+        from harness.results import frames
+
+        return frames.gaps(self.info)
 
     @cached_property
     def users(self) -> pd.DataFrame:
@@ -207,13 +179,9 @@ class Run(SessionViews):
         """One row for each setting that a search tried, None when nothing was tuned."""
         if TRIALS_FILE not in self.info.files:
             return None
-        trials = self._read(TRIALS_FILE, CELL | TRIAL)
-        path, again = self.path(TRIALS_FILE), trials.duplicated([*CELL, "trial"])
-        from harness.results.parquet import is_mapping
+        from harness.results.frames import trials_in
 
-        if again.any() or not trials["params"].map(is_mapping).all():
-            raise ResultsError(f"{path}: a trial twice, or without its parameters; {AGAIN}")
-        return trials
+        return trials_in(self.path(TRIALS_FILE), self.info)
 
     def budget(self) -> pd.DataFrame:
         """Return how the best validation score of each tuned row grows with the number of trials.
@@ -242,14 +210,9 @@ class Run(SessionViews):
         >>> run.budget()["trials"].tolist()
         [0, 1, 2]
         """
-        trials = self._tried()
-        higher = metrics.parse(self.info.experiment.tuning.metric).higher_is_better
-        # pivot_table would drop NaN
-        searches = trials.pivot(index=list(CELL), columns="trial", values="value").ffill(axis=1)
-        best = searches.cummax(axis=1) if higher else searches.cummin(axis=1)
-        means = best.groupby(list(ROW), sort=False).mean().reset_index()
-        long = means.melt(list(ROW), var_name="trials", value_name="value", ignore_index=False)
-        return long.sort_index(kind="stable").reset_index(drop=True)
+        from harness.results import frames
+
+        return frames.budget(self.info, self._tried())
 
     def importance(self) -> pd.DataFrame:
         """Return how much each parameter of each tuned row decides whether a trial is a good one.
@@ -328,16 +291,9 @@ class Run(SessionViews):
         return self.folder / name
 
     def _read(self, name: str, columns: dict[str, Kind]) -> pd.DataFrame:
-        path = self.path(name)
-        if name in self.info.files:
-            check_file(path, self.info.files[name])
-        from harness.results.parquet import read_parts
+        from harness.results.frames import rows_in
 
-        (frame,) = read_parts(path, columns, at_once=True)
-        cells = {tuple(cell[key] for key in CELL) for cell in self.info.cells}
-        if not cells.issuperset(frame[list(CELL)].drop_duplicates().itertuples(index=False)):
-            raise ResultsError(f"{path}: has rows of cells that {RUN_FILE} does not have; {AGAIN}")
-        return frame
+        return rows_in(self.path(name), self.info, columns)
 
     @property
     def analyses(self) -> dict[str, pd.DataFrame]:

@@ -1,13 +1,11 @@
-"""Notes on scores without a value, on metrics that failed, and on what tests are about."""
+"""Notes on scores without a value, and on metrics that failed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from harness.notes import Note
 from harness.results.cells import CellResult
-from harness.results.names import grouped
-from harness.results.statistics import MetricComparison
 
 
 def notes_on_undefined(rows: Iterable[tuple[int | None, Mapping[str, int]]]) -> Iterator[Note]:
@@ -36,20 +34,3 @@ def notes_on_failed_metrics(cells: Sequence[CellResult]) -> Iterator[Note]:
     for (table, label), (where, reason, algorithms) in failed.items():
         values = {"metric": label, "algorithms": [*algorithms], "reason": reason}
         yield Note("metric-failed", values, where, table)
-
-
-OF_TESTS = ("claim", "test-limited")
-"""Codes of `notes_on_tests`."""
-
-
-def notes_on_tests(compared: Sequence[MetricComparison], tables: Sized) -> Iterator[Note]:
-    """Yield what tests are about, and why some cannot decide; `tables` are those of the run."""
-    for claim in dict.fromkeys(comparison.about for comparison in compared):
-        yield Note("claim", {"claim": claim})
-    limited = grouped(
-        ((comparison.place(tables), comparison.table, comparison.note), comparison.metric)
-        for comparison in compared
-    )
-    for (where, table, reason), labels in limited.items():
-        if reason:
-            yield Note("test-limited", {"metrics": labels, "reason": reason}, where, table)

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from harness import metrics
-from harness.config.experiment import headline_of
-from harness.errors import MetricError, ResultsError, suggestion
 from harness.lazy import pd
 from harness.metrics import Metric, Scores
 from harness.results.names import RowName
@@ -169,20 +165,3 @@ def plain_rows(frame: pd.DataFrame) -> list[dict[str, object]]:
 
     rows = frame.to_dict(orient="records")
     return [{str(key): plain(value) for key, value in row.items()} for row in rows]
-
-
-def chosen_metric(
-    label: str | None, known: Collection[str], lacks: str, headline: str | None = None
-) -> str:
-    """Return a label as a run writes it, the headline for None, or raise a ResultsError.
-
-    `lacks` begins the message: what has no such metric. A headline that is not known gives way to
-    the first ranking metric that is.
-    """
-    if label is None:
-        return headline_of(known, headline)
-    with suppress(MetricError):  # as NDCG@10 for ndcg@10; what is no label is not known either
-        label = str(metrics.parse(label))
-    if label not in known:
-        raise ResultsError(f"{lacks} {label!r}; {suggestion(label, known)}")
-    return label

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from harness import metrics
-from harness.errors import counted, joined, listed
+from harness.errors import counted
 from harness.notes import SEPARATOR, Note, by_weight, plain
 from harness.results.display import DEFAULT_DECIMALS, column_decimals, rounded
 from harness.results.display import plain as printable
 from harness.results.record import RunInfo
-from harness.results.scores import is_mean_of_users
+from harness.results.sentences import LONGEST_NAME, fitting, row_names, shortened
 from harness.results.statistics import Answer, MetricComparison, PairDifference, RowResult
 from harness.sections import folded
 
 SIMPLE = frozenset({"random", "popularity", "itemmean"})
 """The baselines that the leading row is measured against, as `folded` writes their names."""
-LONGEST_SENTENCE = 200
-"""Characters of a sentence of a verdict."""
-MOST_NAMES = 3
-"""Rows that a sentence names; it counts the others."""
-LONGEST_NAME = 48
 
 MOST_NOTES = 5
 """Notes that stand beside a table; the others are counted."""
@@ -101,7 +96,7 @@ class Verdict:
 
 def verdicts(info: RunInfo) -> list[Verdict]:
     """Return the verdict on each table of a run, in the order of the tables."""
-    return [_Standing(info, table).verdict() for table in info.tables]
+    return [Standing(info, table).verdict() for table in info.tables]
 
 
 def verdict_lines(info: RunInfo) -> list[str]:
@@ -125,7 +120,7 @@ def notes_beside(info: RunInfo) -> list[Note]:
 
 
 @dataclass
-class _Standing:
+class Standing:
     """The rows of a table by the headline metric."""
 
     info: RunInfo
@@ -133,10 +128,12 @@ class _Standing:
 
     @cached_property
     def label(self) -> str:
+        """The headline metric."""
         return self.info.primary
 
     @cached_property
     def rows(self) -> list[RowResult]:
+        """The rows of the table."""
         return [row for row in self.info.rows if row.table == self.table]
 
     @cached_property
@@ -163,10 +160,12 @@ class _Standing:
 
     @cached_property
     def best_score(self) -> float:
+        """The value of the leaders."""
         return next(iter(self.scores.values()))
 
     @cached_property
     def comparison(self) -> MetricComparison | None:
+        """The comparison of the rows, where there is one."""
         return next(
             (
                 comparison
@@ -209,17 +208,17 @@ class _Standing:
         return [name for name in self.scores if folded(names.get(name, name)) in SIMPLE]
 
     def verdict(self) -> Verdict:
+        """Return the verdict on the table."""
         code = self._code()
         values = self._values() if self.scores else {"leaders": [], "failed": self.failed}
-        sentences = {
-            "leads": self._leading,
-            "not-compared": self._not_compared,
-            "all-equal": self._all_equal,
-            "one-row": self._one_row,
-            "no-row": self._no_row,
-        }[code]
+        if code == "leads":
+            sentences = self._leading(values)
+        else:
+            from harness.results.no_verdict import reasons
+
+            sentences = reasons(self, code, values)
         where = shortened(self.rows[0].place(self.info.tables), 2 * LONGEST_NAME)
-        texts = tuple(printable(text) for text in sentences(values))
+        texts = tuple(printable(text) for text in sentences)
         return Verdict(code, self.table, where, self.label, texts, values)
 
     def _code(self) -> str:
@@ -257,16 +256,18 @@ class _Standing:
     def _leading(self, values: Mapping[str, Any]) -> Iterator[str]:
         def text(most: int) -> str:
             verb = "leads" if len(self.leaders) == 1 else "lead"
-            began = f"{_names(self.leaders, most)} {verb} by {self.label} ({self._shown()})"
+            began = f"{row_names(self.leaders, most)} {verb} by {self.label} ({self.shown()})"
             if self.margin is not None:
-                return f"{began}: {self._answers(most)}{self._above_baseline(values)}."
+                from harness.results.margin import answers_in_words
+
+                return f"{began}: {answers_in_words(self, most)}{self.above_baseline(values)}."
             if values["equal"]:
-                said = f"not significantly different from {_names(values['equal'], most)}"
+                said = f"not significantly different from {row_names(values['equal'], most)}"
             else:
                 said = f"significantly better than {_worse(values)}"
-            return f"{began}, {said}{self._above_baseline(values)}."
+            return f"{began}, {said}{self.above_baseline(values)}."
 
-        yield _fitting(text)
+        yield fitting(text)
         if self.detectable is not None:
             digits = column_decimals(self.info).get((self.table, self.label), DEFAULT_DECIMALS) + 1
             size = f"{self.detectable:.{digits}f}"
@@ -277,69 +278,14 @@ class _Standing:
             yield f"{began} is {size} (power 80%)."
         about = self.comparison.about if self.comparison else ""
         about = about or CLAIMS[values["claim"]]
-        yield _fitting(lambda most: f"{about}{self._left_out(values, most)}.")
+        yield fitting(lambda most: f"{about}{self.left_out(values, most)}.")
 
-    def _answers(self, most: int) -> str:
-        """Return the rows by their answer against the leader."""
-        margin = f"within {self.margin:g}"
-        words: dict[Answer, str] = {
-            "equivalent": f"{margin} equivalent to",
-            "undecided": "undecided against",
-            "different": "different from",
-        }
-        rows = {answer: self.answered(answer) for answer in words}
-        return "; ".join(
-            f"{said} {_names(rows[answer], most if answer != 'different' else min(most, 1))}"
-            for answer, said in words.items()
-            if rows[answer]
-        )
-
-    def _not_compared(self, values: Mapping[str, Any]) -> Iterator[str]:
-        if not is_mean_of_users(metrics.parse(self.label)):
-            why = "its values are not means over users, which the tests need"
-        elif self.info.experiment.statistics is None:
-            why = "the config turns statistics off; delete `statistics: null`"
-        else:
-            why = "its rows were not compared; the notes say why"
-        yield f"No verdict by {self.label}: {why}."
-        yield _fitting(
-            lambda most: (
-                f"The best value is {self._shown()}, of {_names(self.leaders, most)}"
-                f"{self._above_baseline(values)}{self._left_out(values, most)}."
-            )
-        )
-
-    def _all_equal(self, values: Mapping[str, Any]) -> Iterator[str]:
-        rows = counted(len(self.scores), "row")
-        yield _fitting(
-            lambda most: (
-                f"No verdict by {self.label}: all {rows} have the same value, {self._shown()}"
-                f"{self._left_out(values, most)}."
-            )
-        )
-
-    def _one_row(self, values: Mapping[str, Any]) -> Iterator[str]:
-        def text(most: int) -> str:
-            name = _names(self.leaders, 1)
-            began = f"No verdict by {self.label}: {name} ({self._shown()}) is the only row"
-            return f"{began}{' with a value' * (len(self.rows) > 1)}{self._left_out(values, most)}."
-
-        yield _fitting(text)
-
-    def _no_row(self, values: Mapping[str, Any]) -> Iterator[str]:
-        folds = " on every fold" if self.info.has_several_cells else ""
-        yield _fitting(
-            lambda most: (
-                f"No verdict by {self.label}: no row has a value{folds}"
-                f"{self._left_out(values, most)}."
-            )
-        )
-
-    def _shown(self, score: float | None = None) -> str:
+    def shown(self, score: float | None = None) -> str:
+        """Return a value, that of the leaders by default, with the decimals of the table."""
         digits = column_decimals(self.info).get((self.table, self.label), DEFAULT_DECIMALS)
         return rounded(self.best_score if score is None else score, digits)
 
-    def _above_baseline(self, values: Mapping[str, Any]) -> str:
+    def above_baseline(self, values: Mapping[str, Any]) -> str:
         """Return how far the leader is from the best baseline."""
         if values["baseline"] is None:
             return ""
@@ -349,16 +295,16 @@ class _Standing:
         side = "above" if metrics.parse(self.label).higher_is_better else "below"
         best = "the best baseline" if len(self.simple) > 1 else "the baseline"
         unsure = ", not significant" if values["gap_is_significant"] is False else ""
-        return f"; {self._shown(values['gap'])} {side} {baseline} ({best}{unsure})"
+        return f"; {self.shown(values['gap'])} {side} {baseline} ({best}{unsure})"
 
-    def _left_out(self, values: Mapping[str, Any], most: int) -> str:
+    def left_out(self, values: Mapping[str, Any], most: int) -> str:
         """Return which rows the verdict leaves out, and why."""
         parts = []
         if values["failed"]:
-            parts.append(f"{_names(values['failed'], most)} failed")
+            parts.append(f"{row_names(values['failed'], most)} failed")
         if self.comparison and values.get("left_out"):
             were = "was" if len(values["left_out"]) == 1 else "were"
-            parts.append(f"{_names(values['left_out'], most)} {were} not compared")
+            parts.append(f"{row_names(values['left_out'], most)} {were} not compared")
         return "".join(f"; {part}" for part in parts)
 
 
@@ -367,24 +313,3 @@ def _worse(values: Mapping[str, Any]) -> str:
     if values["left_out"]:
         return f"{counted(n, 'row')} that {'was' if n == 1 else 'were'} compared"
     return "the other row" if n == 1 else f"the other {n:,} rows"
-
-
-def _names(names: Sequence[str], most: int) -> str:
-    """Return some names, and how many more there are; their number alone for `most` 0."""
-    if not most:
-        return counted(len(names), "row")
-    names = [shortened(name) for name in names]
-    return listed(names, most) if len(names) > most else joined(names)
-
-
-def shortened(name: str, longest: int = LONGEST_NAME) -> str:
-    """Return a name without its middle where it is too long."""
-    text = printable(name)
-    end = (longest - 5) // 2
-    return text if len(text) <= longest else f"{text[:end]} ... {text[-end:]}"
-
-
-def _fitting(text: Callable[[int], str]) -> str:
-    """Return a sentence that names as many rows as fit in `LONGEST_SENTENCE`."""
-    texts = [text(most) for most in range(MOST_NAMES, -1, -1)]
-    return next((shown for shown in texts if len(shown) <= LONGEST_SENTENCE), texts[-1])

@@ -5,7 +5,8 @@ import os
 import subprocess
 import sys
 
-from harness.notes import WEIGHTS, Note
+from harness.note_groups import WEIGHTS
+from harness.notes import Note
 from harness.results.reading import read_run
 from harness.results.runs import Run
 from harness.results.verdict import MOST_NOTES, verdict_lines

@@ -3,6 +3,7 @@
 import pytest
 
 from harness.config.load import load, read_config
+from harness.config.places import line_of, source_of
 from harness.errors import ConfigError
 
 BASE = """\
@@ -112,7 +113,9 @@ def test_several_bases_and_bases_of_bases_follow_each_other(folder):
     assert document.data["seed"] == 2
     assert document.data["metrics"] == ["ndcg@10", "rmse", "mae"]
     assert document.data["tuning"] == {"trials": 3, "metric": "rmse"}
-    places = [(document.source_of(("metrics", n)), document.line(("metrics", n))) for n in range(3)]
+    places = [
+        (source_of(document, ("metrics", n)), line_of(document, ("metrics", n))) for n in range(3)
+    ]
     names = [(source.rpartition("/")[2].rpartition("\\")[2], line) for source, line in places]
     assert names == [("base.yaml", 6), ("one.yaml", 3), ("", 2)]
 

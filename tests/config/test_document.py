@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.config.files import read
+from harness.config.places import line_of
 from harness.config.yaml_text import parse
 from harness.errors import ConfigError
 
@@ -14,8 +15,8 @@ needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="makes pipes"
 
 
 def test_every_key_knows_its_line():
-    assert parse("a: 1\nb:\n  - c: 2\n  - d: 3\n").line(("b", 1, "d")) == 4
-    assert parse("a: 1\nb:\n  c: 2\n").line(("b", "x")) == 2  # of what is around a missing key
+    assert line_of(parse("a: 1\nb:\n  - c: 2\n  - d: 3\n"), ("b", 1, "d")) == 4
+    assert line_of(parse("a: 1\nb:\n  c: 2\n"), ("b", "x")) == 2  # of what is around a missing key
 
 
 SIZE = 99_990

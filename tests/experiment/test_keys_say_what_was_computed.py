@@ -13,7 +13,7 @@ from harness.algorithms.identity import code_identity
 from harness.errors import HarnessError
 from harness.experiment.cell import compute
 from harness.experiment.plan import Plan
-from harness.results.store import CellStore
+from harness.results.store_care import MaintainedStore
 
 OWN = """
 import surprise
@@ -123,7 +123,7 @@ def test_an_algorithm_that_changes_its_training_set_changes_no_other_row():
 
 
 def test_a_cell_that_was_computed_from_something_else_is_found(tmp_path, cli):
-    plan, store = planned(tmp_path, ["BaselineOnly", "ItemMean"]), CellStore.default()
+    plan, store = planned(tmp_path, ["BaselineOnly", "ItemMean"]), MaintainedStore.default()
     one, other = plan.cells
     record = computed(plan, one)
     store.put(one.key, record)
@@ -139,6 +139,6 @@ def test_a_stored_cell_of_users_that_the_data_lack_is_a_row_that_says_so(tmp_pat
     plan = planned(tmp_path)
     (cell,) = plan.cells
     record = computed(plan, cell)
-    CellStore.default().put(cell.key, replace(record, users=record.users + 1_000_000))
+    MaintainedStore.default().put(cell.key, replace(record, users=record.users + 1_000_000))
     run = harness.run(plan.experiment, results=None)
     assert run.table["error"].tolist() == ["its stored cell is not of these data"]

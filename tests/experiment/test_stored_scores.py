@@ -13,6 +13,7 @@ import harness
 import harness.experiment
 from harness.results import environment
 from harness.results.store import SCORES, CellStore
+from harness.results.store_care import MaintainedStore
 
 CONFIG = {
     "dataset": {"synthetic": {"n_users": 40, "n_items": 30, "n_ratings": 600}},
@@ -42,7 +43,7 @@ def scored(monkeypatch):
 
 
 def stored():
-    store = CellStore.default()
+    store = MaintainedStore.default()
     return [store.path(entry.key, SCORES) for entry in store.entries(SCORES)]
 
 
@@ -150,7 +151,7 @@ def test_other_cells_are_scored_again(scored):
     fresh = harness.run(CONFIG, results=None, fresh=True)
     assert len(scored) == 2
     # A cell that was computed again without its run, as by another one that was then killed:
-    store = CellStore.default()
+    store = MaintainedStore.default()
     record = store.get(fresh.info.cells[0].key)
     record.rankings.relevance[:] = record.rankings.relevance[::-1]
     store.put(fresh.info.cells[0].key, record)
@@ -205,7 +206,7 @@ def test_a_disk_without_room_for_scores_harms_nothing(scored, monkeypatch):
 
 def test_scores_are_verified_and_pruned_with_cells():
     harness.run(CONFIG, results=None)
-    store = CellStore.default()
+    store = MaintainedStore.default()
     (path,) = stored()
     (entry,) = store.entries(SCORES)
     assert store.fault(entry.key, SCORES) is None

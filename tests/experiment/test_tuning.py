@@ -20,6 +20,7 @@ from harness.config.algorithms import AlgorithmConfig
 from harness.config.settings import Tuning
 from harness.errors import AlgorithmError, ResultsError
 from harness.execution.pool import Pool
+from harness.experiment import trials as trial_records
 from harness.experiment.dry_run import dry_run
 from harness.experiment.tuning import settings_of
 from harness.quantities import Range
@@ -28,7 +29,7 @@ from harness.report.summary import summarise
 from harness.report.tables import parameter_tables
 from harness.results.display import display_table
 from harness.results.runs import Run
-from harness.results.store import CellRecord, CellStore
+from harness.results.store_care import MaintainedStore
 from harness.splits.by_user import LeaveNOut, UserFraction, UserHoldout
 from harness.splits.in_time import GlobalTime, Rolling
 from harness.splits.random import Holdout
@@ -388,20 +389,20 @@ def test_trials_that_do_not_wait_for_a_value_are_handed_out_together(
 def test_a_trial_keeps_numbers_and_the_final_cell_lists_and_another_metric_its_own_trials():
     for metric, n_small in (("ndcg@5", 5), ("rmse", 10)):
         run(tuning=GRID | {"metric": metric}, baselines=False)
-        sizes = sorted(entry.n_bytes for entry in CellStore.default().entries())
+        sizes = sorted(entry.n_bytes for entry in MaintainedStore.default().entries())
         assert len([size for size in sizes if size < 2_000]) == n_small
         assert len(sizes) - n_small in (1, 2)
 
 
 @pytest.mark.parametrize("metric", ["ndcg@5", "rmse", "recall(threshold=5)@3"])
 def test_the_score_of_a_trial_is_the_one_of_its_lists(monkeypatch, metric):
-    whole, judged = [], CellRecord.judged
+    whole, judged = [], trial_records.judged
 
-    def noted(record, means):
+    def noted(record, *of):
         whole.append(record)
-        return judged(record, means)
+        return judged(record, *of)
 
-    monkeypatch.setattr(CellRecord, "judged", noted)
+    monkeypatch.setattr(trial_records, "judged", noted)
     done = run(tuning=GRID | {"metric": metric})
     wanted = (metrics.parse(metric),)
     expected = [

@@ -10,7 +10,7 @@ import harness
 from harness.errors import ResultsError
 from harness.results import find_runs, read_run
 from harness.results.folder import TABLE_FILES
-from harness.results.store import CellStore
+from harness.results.store_care import MaintainedStore
 
 
 def flip(data):
@@ -46,7 +46,7 @@ def test_a_damaged_cell_or_trial_is_said_to_be_and_computed_again(bench, tuned, 
     assert all(note.message.endswith("; it is computed again") for note in bench.seen("Note"))
     assert len(bench.seen("CellStarted")) == 3
     pd.testing.assert_frame_equal(first.users, second.users)
-    assert not any(CellStore.default().fault(cell.stem) for cell in bench.cells())
+    assert not any(MaintainedStore.default().fault(cell.stem) for cell in bench.cells())
 
 
 LESS_READ = ["users.parquet", *sorted({*TABLE_FILES} - {"table.csv"})]

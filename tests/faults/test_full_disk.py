@@ -11,7 +11,7 @@ import harness
 from harness import files
 from harness.errors import ResultsError
 from harness.results import read_run
-from harness.results.store import CellStore
+from harness.results.store_care import MaintainedStore
 
 CALLS = {"open": files.Path, "fsync": files.os, "replace": files.Path}
 """What `write_whole` asks of the system, one after the other, and where it finds it."""
@@ -44,7 +44,7 @@ def test_every_write_in_turn_fails_and_nothing_is_lost(bench, small, monkeypatch
     reasons = set()
     for number in range(1, 200):
         monkeypatch.setenv("HARNESS_CACHE", str(bench.folder / f"cache-{number}"))
-        store = CellStore.default()
+        store = MaintainedStore.default()
         with monkeypatch.context() as patch:
             disk = Disk(patch, name, number, code)
             try:
@@ -134,7 +134,7 @@ def test_a_limit_of_file_sizes_is_met_with_a_reason(bench, limit):
     assert "Traceback" not in process.stderr
     assert process.returncode in (1, 2)
     assert "file too large" in process.stderr
-    store = CellStore(bench.cache / "cells")
+    store = MaintainedStore(bench.cache / "cells")
     assert not any(store.fault(cell.stem) for cell in bench.cells())
     assert bench.call("run", "small.yaml")[0] == 0
 

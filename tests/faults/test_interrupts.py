@@ -8,8 +8,8 @@ import time
 import psutil
 import pytest
 
-from harness.execution.interrupts import interrupts_ignored
-from harness.results.store import CellStore
+from harness.execution.child_interrupts import interrupts_ignored
+from harness.results.store_care import MaintainedStore
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
 
@@ -93,7 +93,7 @@ def test_workers_do_not_outlive_a_run_that_is_ended(bench, stuck, sign):
     process.send_signal(sign)
     process.communicate(timeout=30)
     until(lambda: not any(map(is_alive, family)), seconds=10)
-    store = CellStore(bench.cache / "cells")
+    store = MaintainedStore(bench.cache / "cells")
     assert not any(store.fault(cell.stem) for cell in bench.cells())
 
 

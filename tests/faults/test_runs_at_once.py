@@ -16,7 +16,7 @@ from harness.errors import ResultsError
 from harness.files import hold, write_whole
 from harness.results import read_run
 from harness.results.folder import DERIVED, WRITTEN, own_names
-from harness.results.store import CellStore
+from harness.results.store_care import MaintainedStore
 
 nothing_earlier = {"own_names": own_names, "earlier": lambda folder, aside: None}
 replace_folder = functools.partial(files.replace_folder, **nothing_earlier)
@@ -50,7 +50,7 @@ def test_runs_share_the_work_and_end_with_the_table_of_a_run_alone(bench, n_runs
     printed = [process.communicate(timeout=600) for process in runs]
     assert {process.returncode for process in runs} == {0}, printed
     assert len(bench.fits.read_text().split()) == 6
-    store = CellStore(bench.cache / "cells")
+    store = MaintainedStore(bench.cache / "cells")
     assert [store.fault(cell.stem) for cell in bench.cells()] == [None] * 6
     alone = harness.run("small.yaml", results=None, fresh=True)
     together = read_run(bench.results / "small")
@@ -87,7 +87,7 @@ def test_a_lock_that_is_held_is_waited_for_as_long_as_asked(tmp_path):
 
 
 def test_locks_stay_few_however_many_cells_there_are(tmp_path):
-    store = CellStore(tmp_path)
+    store = MaintainedStore(tmp_path)
     keys = [f"{number:03x}" + "0" * 61 for number in range(0, 4096, 64)]
     for key in (*keys, *(f"{key[:3]}{'1' * 61}" for key in keys)):
         with store.lock(key):

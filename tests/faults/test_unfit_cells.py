@@ -11,8 +11,11 @@ from hypothesis import strategies as st
 
 from harness.errors import ResultsError
 from harness.metrics import Pairs, Rankings
+from harness.results.cell_file import ARRAYS, MAGIC, OPTIONAL, START
 from harness.results.cells import CellFacts
-from harness.results.store import ARRAYS, MAGIC, OPTIONAL, START, CellRecord, CellStore
+from harness.results.store import CellRecord
+from harness.results.store_care import MaintainedStore
+from harness.results.trials import no_lists
 
 KEY = "ab" * 32
 FACTS = {
@@ -94,7 +97,8 @@ def test_a_record_comes_back_as_it_was(lists):
 
 
 def test_a_trial_is_its_header_and_comes_back_as_it_was():
-    before = CellRecord.of_trial(CellFacts(**FACTS, judged={"ndcg@10": 0.5}), {"seed": 1})
+    facts = CellFacts(**FACTS, judged={"ndcg@10": 0.5})
+    before = CellRecord(facts, inputs={"seed": 1}, **no_lists())
     data = before.to_bytes(KEY)
     assert data[START:].startswith(b"{")
     after = CellRecord.from_bytes(data, KEY)
@@ -253,7 +257,7 @@ def test_users_and_items_beyond_the_data_do_not_fit():
 
 
 def test_files_that_are_no_cells_are_left_alone(tmp_path):
-    store = CellStore(tmp_path)
+    store = MaintainedStore(tmp_path)
     for name in ("ab/short.cell", f"cd/{KEY}.cell", "ab/../ab/x.cell"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(b"mine")

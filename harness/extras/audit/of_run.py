@@ -25,12 +25,12 @@ from harness.extras.audit.findings import Audit
 from harness.extras.audit.search import RMSE, Search, Values
 from harness.lazy import pd
 from harness.notes import PLAIN
+from harness.results.chosen_metric import chosen_metric
 from harness.results.display import GROUP
 from harness.results.outputs import LEFT_OUT, cells_of
 from harness.results.parts import ESTIMATES_FILE
 from harness.results.record import RunInfo
 from harness.results.runs import Run
-from harness.results.scores import chosen_metric
 from harness.sampled_candidates import Sampled
 
 

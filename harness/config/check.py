@@ -1,0 +1,140 @@
+"""A config checked as a whole; what is wrong in it is said by `config.faults`."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from harness import plugins
+from harness.algorithms import registry
+from harness.config.algorithms import AlgorithmConfig, AlgorithmSection
+from harness.config.document import Document
+from harness.config.experiment import Experiment
+from harness.config.from_python import name_of_given
+from harness.errors import ConfigError, Fault
+from harness.files import as_list
+from harness.sections import KeyPath, Section
+
+MAX_BITS = 1_024
+"""Of a whole number; a larger one is more than any floating-point number."""
+MAX_KEY = 100
+_ALGORITHM = TypeAdapter[AlgorithmConfig](AlgorithmSection)
+
+Finding = tuple[KeyPath, str]
+"""A key, and what is wrong there."""
+
+
+def checked(document: Document, *, with_ratings: bool = False) -> Experiment:
+    """Return the experiment of a document without faults."""
+    data = document.data
+    if unprintable := list(_unprintable(data)):
+        from harness.config.faults import at_keys
+
+        raise ConfigError(document.source, at_keys(document, unprintable))
+    faults: set[Fault] = set()
+    name = name_of_given(data.get("dataset"))
+    if name is not None and not with_ratings:  # the record of a run without its data
+        from harness.config.faults import without_data
+
+        data["dataset"] = "bundled"
+        faults.add(without_data(name))
+    if code_named(data):
+        from harness.config.own_code import import_files
+
+        if unusable := list(import_files(document)):  # whose names nothing else would know
+            raise ConfigError(document.source, [*faults, *unusable])
+    try:
+        experiment = Experiment.model_validate(data)
+        if again := list(_repeated_entries(experiment)):
+            from harness.config.faults import repeated
+
+            faults.update(repeated(document, *entry, "is the same as") for entry in again)
+    except ValidationError as error:
+        from harness.config.faults import explained_at_key
+
+        faults.update(explained_at_key(entry, document) for entry in error.errors())
+    if findings := list(_algorithm_faults(document)):
+        from harness.config.faults import at_keys
+
+        faults.update(at_keys(document, findings))
+    if document.data.get("trackers"):
+        from harness.config.tracker_faults import tracker_faults
+
+        faults.update(tracker_faults(document))
+    if faults:
+        raise ConfigError(document.source, faults)
+    return experiment
+
+
+def _unprintable(value: object, path: KeyPath = ()) -> Iterator[Finding]:
+    """Yield each value or key that no message could show and no file could hold."""
+    if isinstance(value, int) and value.bit_length() > MAX_BITS:
+        yield path, f"a number of {value.bit_length():,} bits; write a smaller one"
+    elif isinstance(value, str) and any("\ud800" <= c <= "\udfff" for c in value):
+        yield path, f"found {value[:60]!r}, which is not Unicode text; write other characters"
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            wrong = list(_unprintable(key, path))
+            yield from wrong or _unprintable(inner, (*path, str(key)[:MAX_KEY]))
+    elif isinstance(value, list | tuple):
+        for position, inner in enumerate(value):
+            yield from _unprintable(inner, (*path, position))
+
+
+def _repeated_entries(experiment: Experiment) -> Iterator[tuple[str, int, int]]:
+    """Yield entries of a list that equal an earlier entry: their cells would be the same."""
+    for key in ("dataset", "split", "candidates", "seed"):
+        entries: list[object] = []
+        for position, entry in enumerate(getattr(experiment, key)):
+            if isinstance(entry, Section):
+                entry = entry.model_dump(mode="json")
+                if path := entry.get("path"):  # one file may be written in several ways
+                    entry["path"] = [*map(os.path.normpath, as_list(path))]
+            if entry in entries:
+                yield key, entries.index(entry), position
+            entries.append(entry)
+
+
+def code_named(data: Mapping[str, object]) -> set[str]:
+    """Return the files and the ``module:name`` that a config names, without importing them."""
+    files = data.get("plugins")
+    files = files if isinstance(files, list) else [files]
+    return {name for name in files if isinstance(name, str)} | set(_modules_named(data))
+
+
+def _modules_named(value: object) -> Iterator[str]:
+    if isinstance(value, dict):
+        for inner in value.values():
+            yield from _modules_named(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _modules_named(inner)
+    elif isinstance(value, str) and (match := re.match(plugins.OBJECT, value)):
+        yield match[0]
+
+
+def _algorithm_faults(document: Document) -> Iterator[Finding]:
+    """Check each algorithm that is well formed in itself, whatever else is wrong in the file."""
+    rows = document.data.get("algorithms")
+    for position, row in enumerate(rows if isinstance(rows, list) else []):
+        with suppress(ValidationError):
+            algorithm = _ALGORITHM.validate_python(row)
+            # A class is searched in the config's folder, then here.
+            folders = {place.resolve(): None for place in (document.folder or Path(), Path())}
+            faults = registry.check(algorithm)
+            if ":" in algorithm.name:
+                from harness.algorithms import own
+
+                if message := own.hidden(algorithm.name, folders):
+                    faults = [(("name",), message)]
+            if algorithm.depends:
+                from harness.algorithms import depends
+
+                faults += depends.faults(algorithm.depends, document.folder)
+            for key, message in faults:
+                yield ("algorithms", position, *(key if isinstance(row, dict) else ())), message

@@ -1,0 +1,25 @@
+"""Notes on what tests are about, and why some cannot decide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence, Sized
+
+from harness.notes import Note
+from harness.results.names import grouped
+from harness.results.statistics import MetricComparison
+
+OF_TESTS = ("claim", "test-limited")
+"""Codes of `notes_on_tests`."""
+
+
+def notes_on_tests(compared: Sequence[MetricComparison], tables: Sized) -> Iterator[Note]:
+    """Yield what tests are about, and why some cannot decide; `tables` are those of the run."""
+    for claim in dict.fromkeys(comparison.about for comparison in compared):
+        yield Note("claim", {"claim": claim})
+    limited = grouped(
+        ((comparison.place(tables), comparison.table, comparison.note), comparison.metric)
+        for comparison in compared
+    )
+    for (where, table, reason), labels in limited.items():
+        if reason:
+            yield Note("test-limited", {"metrics": labels, "reason": reason}, where, table)
