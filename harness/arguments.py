@@ -20,18 +20,13 @@ from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from harness.errors import HarnessError, joined, reason_of, suggestion
+from harness.errors import HarnessError, reason_of
 
 P = ParamSpec("P")
 R = TypeVar("R")
 Array = NDArray[Any]
 
 NOT_NUMBERS = {"c": "complex numbers", "M": "dates", "m": "time differences", "V": "records"}
-WORDS: dict[Any, str] = {
-    bool: "True or False", int: "a whole number", float: "a number", str: "text",
-    Path: "a path", type(None): "None", Mapping: "a mapping", Callable: "a function",
-    np.ndarray: "an array of numbers", Any: "anything",
-}  # fmt: skip
 UNIONS = (Union, types.UnionType)
 ALIASES = (kind,) if (kind := getattr(typing, "TypeAliasType", None)) else ()
 """What Python 3.12 and later make of ``type`` statements."""
@@ -39,8 +34,6 @@ MOST_RATING, MOST_SCORE = 1e30, 1e40
 """The greatest rating and score: sums of squares of the one and of sixth powers of the other are
 far from what a float holds. Of values that are all below the inverse, powers are lost.
 """
-SHOWN = 60
-"""Characters of a value that a message quotes."""
 
 
 def checked(
@@ -132,13 +125,9 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
 
 def _check(function: str, name: str, value: object, hint: Any, error: type[HarnessError]) -> None:
     if not _fits(value, hint):
-        if isinstance(value, type):  # in place of its object, a usual slip
-            raise error(f"{function}: {name} is the class {value.__name__}; give an object of it")
-        if get_origin(hint) is Literal and isinstance(value, str):
-            names = map(str, get_args(hint))
-            raise error(f"unknown {name} {_shown(repr(value))}; {suggestion(value, names)}")
-        words = dict.fromkeys(_word(choice) for choice in _choices(hint))
-        raise error(f"{function}: {name} is {_quoted(value)}; give {joined(words, 'or')}")
+        from harness.argument_faults import refusal
+
+        raise error(refusal(function, name, value, hint, _choices(hint)))
     _check_text(f"{function}: {name}", value, hint, error)
 
 
@@ -148,7 +137,9 @@ def _check_text(where: str, value: object, hint: Any, error: type[HarnessError])
     if isinstance(value, str | Path) and Path in choices:
         check_path(where, value, error)
     elif isinstance(value, str) and str in choices and not is_unicode(value):
-        raise error(f"{where} is {_quoted(value)}, which is no Unicode; give other text")
+        from harness.argument_faults import quoted
+
+        raise error(f"{where} is {quoted(value)}, which is no Unicode; give other text")
     elif isinstance(value, list | tuple):
         insides = [get_args(choice)[0] for choice in choices if get_origin(choice) is Sequence]
         for part in value if insides else ():
@@ -162,8 +153,10 @@ def check_path(where: str, path: str | Path, error: type[HarnessError]) -> None:
     except (FileNotFoundError, NotADirectoryError, PermissionError):
         pass
     except (OSError, ValueError) as fault:
+        from harness.argument_faults import quoted
+
         found = reason_of(fault)
-        raise error(f"{where}: {_quoted(path)} is no path ({found}); give another") from None
+        raise error(f"{where}: {quoted(path)} is no path ({found}); give another") from None
 
 
 def is_unicode(text: str) -> bool:
@@ -173,19 +166,6 @@ def is_unicode(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _quoted(value: object) -> str:
-    """Return a value on one line, as a message shows it, with its type."""
-    try:
-        text = " ".join(f"{value!r:.1000}".split())
-    except Exception:  # an object whose own text cannot be made
-        text = "an object"
-    return _shown(text) + ("" if value is None else f" ({type(value).__name__})")
-
-
-def _shown(text: str) -> str:
-    return f"{text[:SHOWN]} …" if len(text) > SHOWN else text
 
 
 def _resolved(hint: Any) -> Any:
@@ -204,21 +184,6 @@ def _choices(hint: Any) -> tuple[Any, ...]:
     if get_origin(hint) not in UNIONS:
         return (hint,)
     return tuple(choice for part in get_args(hint) for choice in _choices(part))
-
-
-def _word(hint: Any) -> str:
-    origin = get_origin(hint) or hint
-    if origin is Literal:
-        return joined(map(repr, get_args(hint)), "or")
-    if origin in WORDS:
-        return WORDS[origin]
-    if get_origin(hint) and issubclass(origin, Iterable):
-        return "a list"
-    package = origin.__module__.partition(".")[0]
-    name = (
-        origin.__name__ if package in ("builtins", __package__) else f"{package}.{origin.__name__}"
-    )
-    return f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"
 
 
 def _fits(value: object, hint: Any) -> bool:

@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 from harness import metrics
 from harness.errors import MetricError
-from harness.metrics import Exposure, Metric, Pairs, Rankings, Scores, Value
+from harness.metrics import Metric, Pairs, Rankings, Scores, Value
 from harness.metrics.arrays import Floats
 from harness.metrics.scoring import score_apart
 from harness.metrics.ties import resolve_ties
 from harness.notes import Note
 
 if TYPE_CHECKING:
+    from harness.metrics import Exposure
     from harness.splits import Split
 
 NO_DIFFERENCE = 1e-9

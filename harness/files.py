@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import errno
-import glob
 import hashlib
 import io
 import os
-import re
 import secrets
 import shutil
 import stat
 import sys
 import time
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Callable, Container, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -37,10 +35,6 @@ EarlierPlace = Callable[[Path, Path], Path | None]
 took its place; None where only the files that are not its own stay."""
 
 
-PATTERN = re.compile(r"[*?\[]")
-"""What a path that stands for several files has in it."""
-
-
 def cache_folder() -> Path:
     """Return the folder of downloads and cells: ``HARNESS_CACHE``, or the system's cache folder."""
     variable = os.environ.get("HARNESS_CACHE")
@@ -49,38 +43,6 @@ def cache_folder() -> Path:
     import pooch
 
     return Path(pooch.os_cache("surprise-harness"))
-
-
-def placed(path: str | Path, base: Path | None) -> Path:
-    """Return where a path is that a config names: relative to its folder or the working one."""
-    # Path.expanduser raises an error for the home of a user that does not exist.
-    return (base or Path()) / os.path.expanduser(path)  # noqa: PTH111
-
-
-def as_list(paths: str | Sequence[str]) -> list[str]:
-    """Return one path, or several, as a list."""
-    return [paths] if isinstance(paths, str) else list(paths)
-
-
-def is_url(path: str) -> bool:
-    """Return whether a path names a file that is not on this machine.
-
-    Examples
-    --------
-    >>> is_url("https://example.org/a.csv"), is_url("C:/a.csv"), is_url("a/b.csv")
-    (True, False, False)
-    """
-    return re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", path) is not None
-
-
-def are_there(paths: Sequence[str], base: Path | None) -> bool:
-    """Return whether each path, or what a pattern stands for, is on this machine or elsewhere."""
-    return all(
-        is_url(path)
-        or placed(path, base).exists()
-        or (PATTERN.search(path) is not None and bool(glob.glob(str(placed(path, base)))))  # noqa: PTH207
-        for path in paths
-    )
 
 
 def read_regular(path: Path, most: int = -1) -> bytes:
@@ -161,39 +123,11 @@ def report_os_error(
         raise kind(f"{where}: {problem} ({reason_of(error)}); {advice}") from None
 
 
-def write_output(
-    path: Path, data: bytes | str, advice: str = ELSEWHERE, kind: type[HarnessError] = ResultsError
-) -> Path:
-    """Write a file that a person has named, and return its path; text that is no Unicode as `?`."""
-    with open_output(path, advice, kind) as file:
-        file.write(data if isinstance(data, bytes) else data.encode("utf-8", "replace"))
-    return path
-
-
-@contextmanager
-def open_output(
-    path: Path, advice: str = ELSEWHERE, kind: type[HarnessError] = ResultsError
-) -> Iterator[IO[bytes]]:
-    """Open a file that a person has named: through a link, and into a device or a pipe."""
-    with report_os_error(path, advice=advice, kind=kind):
-        special = path.is_symlink() or (path.exists() and not path.is_file())
-        opened: AbstractContextManager[IO[bytes]] = path.open("wb") if special else open_whole(path)
-        with opened as file:
-            yield file
-
-
 def refuse_below_file(path: Path) -> None:
     """Refuse a path that cannot be made, as one of its folders is a file."""
     # Path.is_file raises an error in a folder that may not be read.
     if any(os.path.isfile(folder) for folder in path.parents):  # noqa: PTH113
         raise ResultsError(f"{path}: cannot be written (not a directory); {ELSEWHERE}")
-
-
-def refuse_link(path: Path) -> Path:
-    """Return a path, or refuse a link there, as a run from elsewhere may hold."""
-    if path.is_symlink():
-        raise ResultsError(f"{path}: a link to another file; remove the link")
-    return path
 
 
 def replace_folder(

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from harness import seeds
-from harness.algorithms import models, numerical_faults, registry, surprise
+from harness.algorithms import models, numerical_causes, numerical_faults, registry, surprise
 from harness.algorithms.epochs import epochs_of, seed_of, set_epochs
 from harness.algorithms.trainset import ColumnTrainset
 from harness.arguments import checked
@@ -83,7 +83,7 @@ def fit(
         if validation is not None:
             _choose_epochs(model, ColumnTrainset.from_surprise(trainset), validation, patience)
         models.fit(model, trainset)
-    numerical_faults.check_fitted(model)
+    numerical_causes.check_fitted(model)
     return model
 
 

@@ -14,12 +14,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from harness.errors import PluginError, joined, nearest, suggestion
-
-if TYPE_CHECKING:
-    from importlib.metadata import Distribution, EntryPoint, EntryPoints
 
 API = 1
 """The version of the interface between this package and plug-ins."""
@@ -209,7 +205,9 @@ _LOADED: set[tuple[str, str]] = set()
 
 def refresh() -> None:
     """Forget what is installed, after a package came or went in a live process."""
-    for lookup in (_builtin, _all_foreign, _scanned):
+    from harness import entry_points
+
+    for lookup in (_builtin, _all_foreign, entry_points.of_other_packages):
         lookup.cache_clear()
 
 
@@ -272,18 +270,9 @@ def _declarations() -> dict[str, dict[str, str]]:
             if table.get("name") == PACKAGE:
                 groups: dict[str, dict[str, str]] = table.get("entry-points", {})
                 return groups
-    from importlib.metadata import PackageNotFoundError, distribution
+    from harness import entry_points
 
-    by_group = defaultdict[str, dict[str, str]](dict)
-    try:
-        entry_points: Iterable[EntryPoint] = distribution(PACKAGE).entry_points
-    except PackageNotFoundError:
-        raise PluginError(
-            f"{PACKAGE} is not installed, so that its parts cannot be found; install it with pip"
-        ) from None
-    for entry_point in entry_points:
-        by_group[entry_point.group][entry_point.name] = entry_point.value
-    return by_group
+    return entry_points.of_package(PACKAGE)
 
 
 def _foreign(kind: str) -> dict[str, tuple[Plugin, ...]]:
@@ -294,31 +283,11 @@ def _foreign(kind: str) -> dict[str, tuple[Plugin, ...]]:
 
 @cache
 def _all_foreign(kind: str) -> dict[str, tuple[Plugin, ...]]:
+    from harness import entry_points
+
     by_name = defaultdict[str, list[Plugin]](list)
-    for package, version, entry_points in _scanned():
-        for entry_point in entry_points.select(group=GROUP + kind):
+    for package, version, declared in entry_points.of_other_packages(GROUP, PACKAGE):
+        for entry_point in declared.select(group=GROUP + kind):
             plugin = Plugin(kind, entry_point.name, entry_point.value, package, version)
             by_name[entry_point.name].append(plugin)
     return {name: tuple(sorted(plugins)) for name, plugins in by_name.items()}
-
-
-@cache
-def _scanned() -> tuple[tuple[str, str, EntryPoints], ...]:
-    """Return the packages that declare plug-ins; of two copies of one, the first on the path."""
-    from importlib.metadata import distributions
-
-    packages: dict[str, tuple[str, str, EntryPoints]] = {}
-    for package in distributions():
-        if f"[{GROUP}" in (package.read_text("entry_points.txt") or ""):
-            name = _name(package)
-            if name and name != PACKAGE:
-                packages.setdefault(name, (name, package.version, package.entry_points))
-    return tuple(packages.values())
-
-
-def _name(package: Distribution) -> str:
-    """Return the name of a distribution as the package index compares them; '' for a broken one."""
-    try:
-        return str(package.metadata["Name"] or "").lower().replace("_", "-")
-    except Exception:  # of what pip left half removed
-        return ""

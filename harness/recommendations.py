@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from harness.algorithms import models, surprise
+from harness.algorithms import models, predicted, surprise
 from harness.algorithms.trainset import ColumnTrainset
 from harness.arguments import checked
 from harness.errors import AlgorithmError, listed
@@ -78,7 +78,7 @@ def estimate(model: surprise.AlgoBase, pairs: Iterable[Any] | pd.DataFrame) -> F
     of_both = models.estimate(fitted, *codes, clip=False)[0]
     models.check_and_clip(fitted, of_both, clip=True)
     estimates[both] = of_both
-    with models.drawing_from(models.own_generator(fitted)):
+    with predicted.drawing_from(predicted.own_generator(fitted)):
         for row in np.flatnonzero(~both).tolist():
             estimates[row] = fitted.predict(users[row], items[row]).est
     return estimates

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from harness import seeds
-from harness.algorithms import models, numerical_faults, registry, surprise
+from harness.algorithms import models, numerical_causes, numerical_faults, registry, surprise
 from harness.algorithms.epochs import epochs_of, seed_of
 from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, Lists, group_lists
 from harness.arguments import checked
@@ -93,7 +93,7 @@ def update(
                     f"{type(model).__name__}: it has no epochs to go on with; leave `epochs` out"
                 )
             models.fit(updated, trainset)
-    numerical_faults.check_fitted(updated)
+    numerical_causes.check_fitted(updated)
     return updated
 
 

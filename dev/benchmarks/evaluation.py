@@ -31,7 +31,7 @@ from speed import SIZES, Figures
 from timing import environment, is_parallel, measure
 
 from harness import datasets, metrics, rankings
-from harness.algorithms import models, top_n
+from harness.algorithms import catalogues, top_n
 from harness.datasets import cache_folder
 from harness.kernels import group_rows, n_threads
 
@@ -128,7 +128,7 @@ def score_columns(labels: str, data: Mapping[str, np.ndarray], kind: str = "esti
     else:
         offsets = np.append(0, np.cumsum(np.bincount(data["users"])))
         users, items = np.split(estimates, [len(offsets) - 1])
-        parts, size = [], models.BLOCK_BYTES // (8 * len(items))  # as a run has them
+        parts, size = [], catalogues.BLOCK_BYTES // (8 * len(items))  # as a run has them
         for a in range(0, len(users), size):
             edges = offsets[a : a + size + 1]
             own = slice(edges[0], edges[-1])

@@ -26,7 +26,7 @@ from harness.algorithms.base import Algorithm, Estimates, FitOptions
 from harness.algorithms.parameters import Params
 from harness.algorithms.trainset import Codes, ColumnTrainset, Floats
 from harness.errors import AlgorithmError, counted
-from harness.metrics.arrays import locked
+from harness.metrics.locked import locked
 
 LARGE = 4_000_000
 """Pairs that an algorithm without `rows` is asked at a time."""

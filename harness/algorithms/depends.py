@@ -10,7 +10,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from harness.errors import AlgorithmError, reason_of
-from harness.files import digest_of, placed
+from harness.files import digest_of
+from harness.named_paths import placed
 
 
 def faults(patterns: Iterable[str], base: Path | None) -> list[tuple[tuple[str | int, ...], str]]:

@@ -33,7 +33,7 @@ from harness.algorithms.model_values import COMPUTED, Array, is_computed, packed
 from harness.algorithms.trainset import ColumnTrainset, RawIds
 from harness.arguments import checked
 from harness.errors import AlgorithmError, reason_of
-from harness.files import write_output
+from harness.named_outputs import write_output
 
 FORMAT = "harness-model-1"
 HEADER = "model.json"

@@ -8,18 +8,24 @@ of its own, they call it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from typing import Literal
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from harness import lazy
 from harness.algorithms import base, numerical_faults, parameters, registry, surprise
 from harness.algorithms.trainset import Bools, Codes, ColumnTrainset, Floats, Lists, RatingLists
 from harness.arguments import MOST_RATING, as_array, checked
 from harness.errors import AlgorithmError
 from harness.kernels import kernel
+
+if TYPE_CHECKING:
+    from harness.algorithms.catalogues import catalogue
+else:
+    __getattr__ = lazy.members("harness.algorithms", {"catalogues": ("catalogue",)})
 
 # Models that were dumped by an earlier version look for the first three here.
 __all__ = ["ColumnTrainset", "Lists", "RatingLists", "catalogue", "estimate", "fit"]
@@ -28,7 +34,6 @@ Path = Literal["accelerated", "surprise"]
 Outcome = tuple[Floats, Bools]  # estimates, and which are impossible
 
 MOST_FINITE = float(np.finfo(np.float64).max)
-BLOCK_BYTES = 32_000_000  # of the estimates that `catalogue` yields at a time
 
 
 @checked(AlgorithmError)
@@ -132,78 +137,19 @@ def estimate(
     >>> estimates.round(3).tolist(), impossible.tolist()
     ([3.0, 3.667], [False, True])
     """
-    codes = _codes(users), _codes(items)
+    codes = codes_of(users), codes_of(items)
     if len(codes[0]) != len(codes[1]):
         lengths = f"{len(codes[0])} users and {len(codes[1])} items"
         raise AlgorithmError(f"estimate: {lengths}; give one item for each user")
-    return _estimates(model, _scorer(model, accelerate), *codes, clip)
-
-
-@checked(AlgorithmError)
-def catalogue(
-    model: surprise.AlgoBase,
-    users: npt.ArrayLike,
-    *,
-    clip: bool = True,
-    accelerate: bool = True,
-    block: int | None = None,
-) -> Iterator[tuple[int, int, Floats]]:
-    """Estimate the rating of every training item for each user, some users at a time.
-
-    Parameters
-    ----------
-    model : surprise.AlgoBase
-        Fitted by `fit`.
-    users : array-like of int, shape (n,)
-        Data set codes.
-    clip : bool
-        Clip estimates to the rating scale.
-    accelerate : bool
-        False calls ``model.predict`` for each pair.
-    block : int, optional
-        Users at a time; by default as many as have 32 MB of estimates.
-
-    Yields
-    ------
-    start, stop : int
-        Which part of `users` it is.
-    estimates : ndarray of float64, shape (stop - start, n_items)
-        Items in the order of inner ids; the array is the caller's to change.
-
-    Examples
-    --------
-    >>> trainset = ColumnTrainset.from_columns(
-    ...     [0, 0, 1], [0, 1, 0], [4, 2, 5],
-    ...     user_ids=["ann", "bob"], item_ids=["x", "y"], scale=(1, 5))
-    >>> model = surprise.SlopeOne()
-    >>> path = fit(model, trainset)
-    >>> for start, stop, estimates in catalogue(model, [1, 0]):
-    ...     print(start, stop, estimates.tolist())
-    0 2 [[5.0, 3.0], [4.0, 2.0]]
-    """
-    codes = _codes(users)
-    scorer = _scorer(model, accelerate)
-    row = 8 * max(model.trainset.n_items, 1)
-    size = block or max(1, BLOCK_BYTES // row)
-    at_once = size if block or scorer is None else max(size, scorer.block_bytes // row)
-    for first in range(0, len(codes), at_once):
-        estimates = _estimates(model, scorer, codes[first : first + at_once], None, clip)[0]
-        for start in range(0, len(estimates), size):
-            part = estimates[start : start + size]
-            yield first + start, first + start + len(part), part
+    return estimates_of(model, scorer_of(model, accelerate), *codes, clip)
 
 
 def check_and_clip(model: surprise.AlgoBase, estimates: Floats, clip: bool) -> None:
     """Clip in place; Surprise's own clipping turns NaN into the top of the scale."""
     if n_bad := _clip(model, estimates, clip):
-        why = f", perhaps from a {numerical_faults.BY_ZERO}"
-        if hasattr(model, "n_epochs") or getattr(model, "bsl_options", {}).get("method") == "sgd":
-            why = numerical_faults.DIVERGED
-        fault = "not numbers"
-        if not clip and np.isfinite(estimates).all():
-            fault = f"beyond {MOST_RATING:g}"
-        problem = f"{n_bad:,} of {estimates.size:,} estimates are {fault}{why}"
-        raise AlgorithmError(f"{type(model).__name__}: {problem}")
+        from harness.algorithms.numerical_causes import of_estimates
+
+        raise AlgorithmError(of_estimates(model, estimates, n_bad, clip=clip))
 
 
 def _clip(model: surprise.AlgoBase, estimates: Floats, clip: bool) -> int:
@@ -252,7 +198,7 @@ def scoring_path(model: surprise.AlgoBase) -> Path:
     return "accelerated" if entry and entry.may_score(model) else "surprise"
 
 
-def _codes(given: npt.ArrayLike) -> Codes:
+def codes_of(given: npt.ArrayLike) -> Codes:
     codes = as_array("users or items", given, np.int64, AlgorithmError)
     if codes.ndim != 1:
         raise AlgorithmError(f"users or items: codes of shape {codes.shape}; give one a row")
@@ -263,7 +209,7 @@ def _codes(given: npt.ArrayLike) -> Codes:
     return codes
 
 
-def _scorer(model: surprise.AlgoBase, accelerate: bool) -> base.Algorithm | None:
+def scorer_of(model: surprise.AlgoBase, accelerate: bool) -> base.Algorithm | None:
     """Return what scores a fitted model in blocks; None where its own ``predict`` must."""
     if not isinstance(getattr(model, "trainset", None), ColumnTrainset):
         raise AlgorithmError(
@@ -279,7 +225,7 @@ def _scorer(model: surprise.AlgoBase, accelerate: bool) -> base.Algorithm | None
         return None
 
 
-def _estimates(
+def estimates_of(
     model: surprise.AlgoBase,
     scorer: base.Algorithm | None,
     users: Codes,
@@ -309,47 +255,9 @@ def _estimates(
 
 
 def _predicted(model: surprise.AlgoBase, users: Codes, items: Codes | None, clip: bool) -> Outcome:
-    """Return what ``model.predict`` gives, called for one pair after the other."""
-    trainset: ColumnTrainset = model.trainset
-    pairs = (users, items) if items is not None else (users[:, None], trainset.item_codes)
-    every_user, every_item = np.broadcast_arrays(*pairs)
-    estimates = np.empty(every_user.shape)
-    impossible = np.empty(every_user.shape, np.bool_)
-    raw = trainset.raw_users(every_user.ravel()), trainset.raw_items(every_item.ravel())
-    # NaN and infinity are reported with their number; NumPy's warnings name lines of Surprise.
-    with drawing_from(own_generator(model)), np.errstate(divide="ignore", invalid="ignore"):
-        for place, (user, item) in enumerate(zip(*raw, strict=True)):
-            prediction = model.predict(user, item, clip=clip)
-            try:
-                estimates.flat[place] = float(prediction.est)
-            except (TypeError, ValueError):
-                raise AlgorithmError(
-                    f"{type(model).__name__}: the estimate {str(prediction.est)[:40]} is no "
-                    "number; return a float from `estimate`"
-                ) from None
-            impossible.flat[place] = prediction.details["was_impossible"]
-    return estimates, impossible
+    from harness.algorithms.predicted import predicted
 
-
-def own_generator(model: surprise.AlgoBase) -> np.random.RandomState | None:
-    """Return what a NormalPredictor with a seed draws from, in place of the global generator."""
-    is_normal = isinstance(model, surprise.NormalPredictor)
-    return getattr(model, "generator", None) if is_normal else None
-
-
-@contextmanager
-def drawing_from(generator: np.random.RandomState | None) -> Iterator[None]:
-    """Let what draws from NumPy's global generator draw from another, if there is one."""
-    if generator is None:
-        yield
-        return
-    before = np.random.get_state()  # noqa: NPY002
-    np.random.set_state(generator.get_state())  # noqa: NPY002
-    try:
-        yield
-    finally:
-        generator.set_state(np.random.get_state())  # noqa: NPY002
-        np.random.set_state(before)  # noqa: NPY002
+    return predicted(model, users, items, clip)
 
 
 _warm: set[str] = set()
@@ -374,7 +282,7 @@ def warm_up(name: str, params: parameters.Params, *, whole_catalogue: bool = Tru
         return
     entry = registry.entry_of(registry.find(name))
     if entry is None or not hasattr(entry, "name") or entry.kind == "plugin":  # nothing of theirs
-        entry = registry.algorithms()["Random"]
+        entry = registry.named("Random")
     names, _ = parameters.accepted(entry.model_class)
     small = {**_CHEAP, **_UNFILTERED}
     cheap = {key: small.get(key, value) for key, value in params.items() if key in names}
@@ -391,4 +299,5 @@ def warm_up(name: str, params: parameters.Params, *, whole_catalogue: bool = Tru
     fit(model, toy)
     estimate(model, users, items)
     if whole_catalogue:
-        next(catalogue(model, users[:1]))
+        catalogues = import_module("harness.algorithms.catalogues")  # which needs this module
+        next(catalogues.catalogue(model, users[:1]))

@@ -1,4 +1,4 @@
-"""Your own algorithm: the class at an import path."""
+"""Algorithms of somebody else: the class at an import path, or that a plug-in names."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 
 from harness.algorithms import surprise
 from harness.algorithms.arrays import as_model, takes_arrays
+from harness.algorithms.base import ENTRIES, Algorithm
 from harness.errors import AlgorithmError, suggestion
 
 
@@ -57,6 +58,24 @@ def load(name: str) -> type:
             "`estimate(self, u, i)` for inner ids, as Surprise's own classes do"
         )
     return algorithm
+
+
+def entry_of_class(name: str, declared: object) -> type[Algorithm]:
+    """Return what is known of a class of somebody else's, which a plug-in names."""
+    model_class = as_model(declared) if takes_arrays(declared) else declared
+    if not (isinstance(model_class, type) and issubclass(model_class, surprise.AlgoBase)):
+        raise AlgorithmError(
+            f"{name!r} is no algorithm; its author has to name a class with `fit` and `estimate`"
+        )
+    entry = ENTRIES.get(model_class)
+    if entry is not None and entry.takes_arrays:
+        entry.name = name
+        return entry
+    summary = " ".join((model_class.__doc__ or "").partition("\n\n")[0].split())
+    members = {"name": name, "kind": "plugin", "summary": summary}
+    entry = type(name, (Algorithm,), members)
+    entry.model_class = model_class  # after the class is made: Surprise's own `fit` is called
+    return entry
 
 
 def hidden(name: str, folders: Iterable[Path]) -> str:

@@ -61,27 +61,9 @@ def named(name: str) -> type[Algorithm]:
         raise AlgorithmError(str(error)) from error.__cause__
     if isinstance(declared, type) and issubclass(declared, Algorithm):
         return declared
-    return _entry_of_class(name, declared)
+    from harness.algorithms import own
 
-
-def _entry_of_class(name: str, declared: object) -> type[Algorithm]:
-    """Return what is known of a class of somebody else's, which a plug-in names."""
-    from harness.algorithms.arrays import as_model, takes_arrays
-
-    model_class = as_model(declared) if takes_arrays(declared) else declared
-    if not (isinstance(model_class, type) and issubclass(model_class, surprise.AlgoBase)):
-        raise AlgorithmError(
-            f"{name!r} is no algorithm; its author has to name a class with `fit` and `estimate`"
-        )
-    entry = ENTRIES.get(model_class)
-    if entry is not None and entry.takes_arrays:
-        entry.name = name
-        return entry
-    summary = " ".join((model_class.__doc__ or "").partition("\n\n")[0].split())
-    members = {"name": name, "kind": "plugin", "summary": summary}
-    entry = type(name, (Algorithm,), members)
-    entry.model_class = model_class  # after the class is made: Surprise's own `fit` is called
-    return entry
+    return own.entry_of_class(name, declared)
 
 
 def entry(name: str) -> type[Algorithm]:
@@ -126,7 +108,8 @@ def canonical(name: str) -> str:
     if "/" in name:
         library, _, model, _ = libraries().resolve(name)
         return f"{library}/{model}"
-    for spelled in (plugins.builtin_names("algorithms"), plugins.names("algorithms")):
+    for names_of in (plugins.builtin_names, plugins.names):  # other packages only where it has to
+        spelled = names_of("algorithms")
         by_spelling = {folded(declared): declared for declared in spelled}
         if folded(name) in by_spelling:
             return by_spelling[folded(name)]

@@ -17,16 +17,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from harness.analyses.builtin import ScoredCell
 from harness.metrics import Scores
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from harness.candidates import CandidatesSection
+    from harness.experiment.plan import Cell, Plan
+    from harness.metrics.functions import Lists
     from harness.notes import Note
+    from harness.results.cells import AnyCell, CellName
+    from harness.results.names import TableName
+    from harness.results.store import CellRecord
+    from harness.splits import Split
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredCell:
+    """A finished cell with its scores, as an analysis sees it.
+
+    Parameters
+    ----------
+    name : CellName
+        Display names and identities: ``algorithm``, ``dataset``, ``seed``, ``fold``, ...
+    split : Split
+        The training and the test part, with the data.
+    candidates : CandidatesSection
+        Which items were ranked.
+    record : CellRecord
+        The evaluated ``users``, as codes of the data; their ``rankings``; their ``pairs`` of
+        estimate and rating.
+    users : DataFrame
+        The scores of each user, in the order of the record.
+    """
+
+    name: CellName
+    split: Split
+    candidates: CandidatesSection
+    record: CellRecord
+    users: pd.DataFrame
+
+    @property
+    def algorithm(self) -> str:
+        """The display name of the row."""
+        return self.name.algorithm
+
+    @property
+    def lists(self) -> Lists:
+        """The ranked lists, as a metric of one's own sees them."""
+        from harness.metrics.functions import Lists
+
+        return Lists(self.record.rankings)
 
 
 class Analysis:
@@ -70,3 +115,26 @@ class Analysis:
     def notes(self) -> list[Note]:
         """Return what a reader of the run should know."""
         return []
+
+
+class BuiltinAnalysis(Analysis):
+    """An analysis whose result is a part of the record of a run."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+
+    def start_table(self, cells: Sequence[Cell]) -> None:
+        """Begin a table, of which these are the cells."""
+
+    def end_table(
+        self,
+        name: TableName,
+        cells: Sequence[AnyCell],
+        tables: Iterable[str],
+        report: Callable[[str, int, int], object],
+    ) -> None:
+        """End a table, of which these are the cells, finished and failed; `tables` are all."""
+
+    def parts(self) -> dict[str, Any]:
+        """Return parts of the record by their keys, at the end."""
+        return {}

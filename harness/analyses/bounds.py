@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from harness import evaluation, metrics
-from harness.analyses.builtin import BuiltinAnalysis, ScoredCell
+from harness.analyses.base import BuiltinAnalysis, ScoredCell
 from harness.metrics import Scores
 from harness.notes import Note
 from harness.results.cells import AnyCell

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from harness.analyses.base import Analysis
-from harness.analyses.builtin import ScoredCell
+from harness.analyses.base import Analysis, ScoredCell
 from harness.lazy import pd
 from harness.metrics import Scores
 from harness.metrics.arrays import Floats

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from harness import metrics
-from harness.analyses.builtin import BuiltinAnalysis, ScoredCell
+from harness.analyses.base import BuiltinAnalysis, ScoredCell
 from harness.analyses.rescoring import Rescored
 from harness.config.experiment import headline_of
 from harness.errors import MetricError

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness import evaluation, seeds, statistics
-from harness.analyses.builtin import BuiltinAnalysis, ScoredCell
+from harness.analyses.base import BuiltinAnalysis, ScoredCell
 from harness.comparison.inference import infer
 from harness.config.settings import KNOWN, GroupSection
 from harness.grouping import UNKNOWN, Groups, divide

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from harness.analyses.builtin import BuiltinAnalysis, ScoredCell
+from harness.analyses.base import BuiltinAnalysis, ScoredCell
 from harness.metrics import Scores
 from harness.results.outputs import OutputFiles
 

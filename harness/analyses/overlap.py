@@ -9,12 +9,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.analyses.base import Analysis
-from harness.analyses.builtin import ScoredCell
+from harness.analyses.base import Analysis, ScoredCell
 from harness.lazy import pd
 from harness.metrics import Scores
 from harness.metrics.arrays import Floats
-from harness.statistics.intervals import bootstrap_interval
+from harness.statistics.bootstrap import bootstrap_interval
 
 K = 10
 """How many items of each list are compared."""

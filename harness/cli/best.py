@@ -26,7 +26,7 @@ def best(run: str, results: Path, output: Path | None, **choice: str | None) -> 
     The config has the row's parameters, found by its search if there was one; comments give the
     evidence: value and interval, rows that are not significantly different, seconds.
     """
-    from harness.files import write_output
+    from harness.named_outputs import write_output
 
     (opened,) = options.opened((run,), results)
     row = harness.best(opened, **choice)

@@ -111,7 +111,7 @@ def compare(
 
 def _show_across(comparison: AcrossDataSets, form: str, output: Path | None) -> int:
     """Print a comparison over data sets, or write it to a file."""
-    from harness.files import write_output
+    from harness.named_outputs import write_output
     from harness.report import rank_tables
 
     if output is None and form == "text":

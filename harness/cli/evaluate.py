@@ -152,7 +152,7 @@ def evaluate(
     its estimates.parquet.
     """
     from harness.datasets.written import Written
-    from harness.files import write_output
+    from harness.named_outputs import write_output
     from harness.results.display import frame_to_csv
     from harness.results.reading import is_run
 

@@ -48,7 +48,7 @@ def write_config(
         If the file cannot be read, or some of its rows need a decision.
     """
     from harness.config.load import load
-    from harness.files import write_output
+    from harness.named_outputs import write_output
 
     texts = {key: stated[key] for key in answers.KEYS}
     columns = None if stated["data_columns"] is None else str(stated["data_columns"])

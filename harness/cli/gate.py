@@ -190,7 +190,7 @@ def _write_junit(answer: Gate, code: int, path: Path) -> None:
     """Write a verdict as a test suite with one case, as servers of continuous integration read."""
     from xml.etree import ElementTree
 
-    from harness.files import write_output
+    from harness.named_outputs import write_output
 
     suite = ElementTree.Element(
         "testsuite", name="harness gate", tests="1", failures=str(int(code == 1)),

@@ -23,7 +23,7 @@ def methods(run: str, results: Path, checklist: bool, output: Path | None) -> in
     The methods come with references and BibTeX. In the checklist, what the run does not answer is
     not ticked.
     """
-    from harness.files import write_output
+    from harness.named_outputs import write_output
     from harness.report import methods as accounts
 
     (opened,) = options.opened((run,), results)

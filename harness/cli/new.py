@@ -136,7 +136,7 @@ def _write(path: Path, named: dict[str, object], note: str) -> list[Path]:
     program's schema is kept; an older one of this package is replaced.
     """
     from harness.config.load import load
-    from harness.files import write_output
+    from harness.named_outputs import write_output
 
     data = {key: value for key, value in named.items() if value != ""}
     load({"name": "new", **data})

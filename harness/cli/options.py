@@ -150,7 +150,7 @@ def in_the_call(*names: str) -> list[str]:
 
 def page(path: Path | None, default: Path) -> Path:
     """Return where a page goes; the ending of another format is refused."""
-    from harness.files import refuse_link
+    from harness.named_outputs import refuse_link
 
     if path is None:
         return refuse_link(default)

@@ -114,9 +114,8 @@ def _class(kind: str) -> type | tuple[type, ...]:
         return SplitSection, FilterSection
     if kind == "analyses":
         from harness.analyses.base import Analysis
-        from harness.analyses.builtin import BuiltinAnalysis
 
-        return Analysis, BuiltinAnalysis
+        return Analysis
     if kind == "trackers":
         from harness.trackers import Tracker
 

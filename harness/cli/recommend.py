@@ -84,7 +84,7 @@ def recommend(
     Estimates are clipped unless the config has `clip: false`.
     """
     from harness.algorithms.models import not_ratings
-    from harness.files import open_output
+    from harness.named_outputs import open_output
 
     ending = "" if output is None else output.suffix.removeprefix(".").lower()
     form = ending if ending in FORMATS and not options.in_the_call("form") else form

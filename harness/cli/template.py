@@ -25,7 +25,8 @@ def write_template(folder: Path) -> list[Path]:
     ResultsError
         If the folder has something in it, or cannot be written.
     """
-    from harness.files import refuse_below_file, report_os_error, write_output
+    from harness.files import refuse_below_file, report_os_error
+    from harness.named_outputs import write_output
 
     refuse_below_file(folder)
     with report_os_error(folder, "cannot be read", "choose another folder"):

@@ -15,8 +15,8 @@ from harness.config.paths import moved, moved_paths
 from harness.config.places import fault_at, line_of, source_of
 from harness.datasets.section import DatasetSection
 from harness.errors import ConfigError
-from harness.files import placed
 from harness.key_paths import brief
+from harness.named_paths import placed
 from harness.section_faults import sections_at
 from harness.sections import PATHS, KeyPath
 

@@ -17,7 +17,6 @@ from harness.config.document import Document
 from harness.config.experiment import Experiment
 from harness.config.from_python import name_of_given
 from harness.errors import ConfigError, Fault
-from harness.files import as_list
 from harness.sections import KeyPath, Section
 
 MAX_BITS = 1_024
@@ -94,6 +93,8 @@ def _repeated_entries(experiment: Experiment) -> Iterator[tuple[str, int, int]]:
             if isinstance(entry, Section):
                 entry = entry.model_dump(mode="json")
                 if path := entry.get("path"):  # one file may be written in several ways
+                    from harness.named_paths import as_list
+
                     entry["path"] = [*map(os.path.normpath, as_list(path))]
             if entry in entries:
                 yield key, entries.index(entry), position

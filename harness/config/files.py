@@ -14,7 +14,8 @@ from harness.config.document import Document
 from harness.config.places import refusal
 from harness.config.yaml_text import parse
 from harness.errors import HarnessError, nearest, reason_of, suggestion
-from harness.files import RUN_FILE, are_there, as_list, read_regular
+from harness.files import RUN_FILE, read_regular
+from harness.named_paths import are_there, as_list
 from harness.sections import PATHS
 
 MAX_RECORD_BYTES = 64_000_000

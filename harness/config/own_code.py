@@ -8,7 +8,7 @@ from pathlib import Path
 from harness.config.document import Document
 from harness.config.places import fault_at
 from harness.errors import Fault, PluginError
-from harness.files import placed
+from harness.named_paths import placed
 from harness.own_modules import add_files, search_in
 
 

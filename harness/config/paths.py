@@ -7,7 +7,7 @@ from collections.abc import Set
 from contextlib import suppress
 from pathlib import Path
 
-from harness.files import is_url, placed
+from harness.named_paths import is_url, placed
 
 
 def moved(part: object, base: Path, folder: str | Path, keys: Set[str]) -> object:

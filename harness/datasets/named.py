@@ -20,7 +20,8 @@ from harness.datasets.readers.base import ReadOptions
 from harness.datasets.readers.text import read_text
 from harness.datasets.section import DatasetSection
 from harness.errors import DataError
-from harness.files import cache_folder, hold, placed
+from harness.files import cache_folder, hold
+from harness.named_paths import placed
 from harness.notes import Note
 
 LOCK_PATIENCE = 3600.0

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from harness.arguments import check_path
 from harness.errors import DataError, suggestion
-from harness.files import placed
+from harness.named_paths import placed
 
 _TEXTS = (".data", ".txt")
 _ARCHIVES = (".tar", ".tgz", ".7z", ".rar", ".tar.gz", ".tar.bz2", ".tar.xz", ".tar.zst")

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from harness.datasets.own_files import find_file, is_ratings_file
 from harness.errors import DataError, counted, listed
-from harness.files import PATTERN, is_url, placed
+from harness.named_paths import PATTERN, is_url, placed
 
 
 class Place(NamedTuple):

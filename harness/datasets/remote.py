@@ -12,7 +12,7 @@ from typing import IO
 from urllib.parse import urlsplit
 
 from harness.errors import DataError, reason_of
-from harness.files import is_url
+from harness.named_paths import is_url
 
 PIECE = 1 << 20
 

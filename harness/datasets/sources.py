@@ -9,7 +9,7 @@ from harness.datasets.loaded import no_ratings
 from harness.datasets.plugin_names import dataset_names
 from harness.datasets.section import DatasetSection
 from harness.errors import DataError, suggestion
-from harness.files import is_url, placed
+from harness.named_paths import is_url, placed
 from harness.section_faults import validated
 
 

@@ -30,7 +30,8 @@ from harness.execution.events import Note
 from harness.execution.interrupts import LOOK_SECONDS, Check
 from harness.execution.outcome import Outcome
 from harness.execution.processes import Task
-from harness.files import placed, read_regular
+from harness.files import read_regular
+from harness.named_paths import placed
 
 if TYPE_CHECKING:
     from distributed import Client, Future

@@ -27,7 +27,7 @@ from harness.execution.outcome import Outcome
 from harness.experiment.memory import PeakMemory, available_bytes
 from harness.experiment.plan import Cell, Plan
 from harness.kernels import n_threads
-from harness.metrics import Exposure, Metric, Pairs, Rankings
+from harness.metrics import Metric, Pairs, Rankings
 from harness.metrics.arrays import Floats, Ints
 from harness.notes import Note, as_note
 from harness.rankings.grouped import offsets_of
@@ -335,8 +335,12 @@ def compile_scoring(wanted: tuple[Metric, ...], depth: int, *, catalogue: bool =
     if any(metric.needs_exposure for metric in wanted):
         import_module("harness.exposure")  # nor its import
     if wanted:
-        exposure = Exposure(
-            users, items[:1], users, n_items=3, ratings=ratings[:1], genres=np.eye(3)
-        )
+        exposure = None
+        if any(metric.needs_exposure for metric in wanted):
+            from harness.metrics import Exposure
+
+            exposure = Exposure(
+                users, items[:1], users, n_items=3, ratings=ratings[:1], genres=np.eye(3)
+            )
         pairs = Pairs([0, 3], estimates, ratings)
         evaluation.evaluate_apart(wanted, listed, pairs, exposure)

@@ -9,7 +9,7 @@ from harness.candidates import CandidatesSection
 from harness.config.places import fault_at, key_at
 from harness.datasets.section import DatasetSection
 from harness.errors import ConfigError, DataError, SplitError
-from harness.files import are_there
+from harness.named_paths import are_there
 from harness.results.names import distinct_names
 
 if TYPE_CHECKING:

@@ -6,15 +6,15 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from harness import evaluation, plugins
 from harness.algorithms import registry
-from harness.analyses.builtin import BuiltinAnalysis, ScoredCell
+from harness.analyses.base import Analysis, BuiltinAnalysis, ScoredCell
 from harness.datasets import Ratings
 from harness.errors import HarnessError, PluginError, reason_of
 from harness.execution.events import Stage
@@ -31,9 +31,6 @@ from harness.results.scores import RowScores
 from harness.results.statistics import MetricComparison, RowResult
 from harness.results.store import CellRecord
 from harness.splits import Split
-
-if TYPE_CHECKING:
-    from harness.experiment.own_analyses import OwnAnalysis
 
 FAILED = "analysis-failed"
 """The code of the note on an analysis that failed."""
@@ -135,17 +132,18 @@ class Analyses:
 
     def __init__(self, plan: Plan) -> None:
         self.builtin: dict[str, BuiltinAnalysis] = {}
-        self.others: dict[str, OwnAnalysis] = {}
+        self.others: dict[str, Analysis] = {}
         self.failed: dict[str, str] = {}
         for name in plan.analyses:
             kind = plugins.find("analyses", name).load()
-            with self._alone(name):
-                if isinstance(kind, type) and issubclass(kind, BuiltinAnalysis):
+            if isinstance(kind, type) and issubclass(kind, BuiltinAnalysis):
+                with self._alone(name):
                     self.builtin[name] = kind(plan)
-                else:
-                    from harness.experiment.own_analyses import OwnAnalysis
-
-                    self.others[name] = OwnAnalysis(name, kind)
+                continue
+            with self._alone(name):
+                if not (isinstance(kind, type) and issubclass(kind, Analysis)):
+                    raise PluginError("it is not a subclass of harness.Analysis")
+                self.others[name] = kind()
 
     def start_table(self, cells: Sequence[Cell]) -> None:
         """Begin a table."""
@@ -158,9 +156,12 @@ class Analyses:
         for name, analysis in [*self.builtin.items()]:
             with self._alone(name):
                 analysis.add(cell, scores)
+        if self.others:
+            from harness.metrics.locked import locked
         for name, other in [*self.others.items()]:
             with self._alone(name):
-                other.add(cell, scores)
+                unshared = replace(cell, record=locked(cell.record), users=cell.users.copy())
+                other.add(unshared, {label: locked(value) for label, value in scores.items()})
 
     def end_table(
         self,
@@ -182,9 +183,18 @@ class Analyses:
                 parts, notes = analysis.parts(), analysis.notes()
                 evaluated.parts |= parts
                 evaluated.notes += notes
+        if self.others:
+            pass
         for name, other in [*self.others.items()]:
             with self._alone(name):
-                other.end(evaluated)
+                table, notes = other.result(), other.notes()
+                if table is not None:
+                    if not isinstance(table, pd.DataFrame):
+                        raise PluginError(f"`result` returned {type(table).__name__}, no DataFrame")
+                    evaluated.tables[name] = table
+                if not all(isinstance(note, Note) for note in notes):
+                    raise PluginError("`notes` returned something else than a list of Note")
+                evaluated.notes += notes
         for name, reason in self.failed.items():
             values = {"analysis": name, "reason": reason}
             evaluated.notes.append(Note(FAILED, values))

@@ -16,7 +16,7 @@ from harness.datasets.section import OF_LOADED
 from harness.errors import AlgorithmError, DataError, HarnessError, suggestion
 from harness.experiment.cell import refuse_what_cannot_fit
 from harness.experiment.plan import Plan
-from harness.files import are_there, as_list
+from harness.named_paths import are_there, as_list
 from harness.results.runs import Run
 
 BARE = ("baselines=false", "statistics=null")

@@ -24,7 +24,10 @@ def plugins_used(experiment: Experiment) -> Iterator[PluginUsed]:
         if "/" not in row.name:
             yield from plugin_used("algorithms", registry.canonical(row.name), {})
     for metric in {metric.name: metric for metric in parse_many(experiment.metrics)}.values():
-        yield from plugin_used("metrics", metric.name, metric.definition.facts())
+        if not plugins.find("metrics", metric.name).is_builtin:
+            from harness.metrics.recorded import facts_of
+
+            yield from plugin_used("metrics", metric.name, facts_of(metric.definition))
     for name in experiment.analyses:
         yield from plugin_used("analyses", name, {})
     for name in experiment.trackers:

@@ -209,7 +209,7 @@ def _computed(plan: Plan, pool: Pool, watch: Watch, started: datetime, begun: fl
         "files": {},
     }
     return Run(
-        RunInfo.of_run(record) if earlier is None else RunInfo.checked(record),
+        RunInfo.checked(record),
         evaluation.users,
         trials=trials,
         outputs=evaluation.parts.get("outputs"),

@@ -18,10 +18,12 @@ from typing import TYPE_CHECKING
 from harness import lazy
 
 if TYPE_CHECKING:
-    from harness.metrics.arrays import Exposure, Pairs, Rankings, Scores
+    from harness.metrics.arrays import Pairs, Rankings, Scores
     from harness.metrics.convention import Convention, conventions
     from harness.metrics.definition import Definition
-    from harness.metrics.labels import Metric, describe, parse, parse_many
+    from harness.metrics.exposure import Exposure
+    from harness.metrics.labels import Metric, parse, parse_many
+    from harness.metrics.listing import describe
     from harness.metrics.parameters import Value, number
     from harness.metrics.scoring import check_relevance, score
 
@@ -46,10 +48,12 @@ __all__ = [
 __getattr__ = lazy.members(
     __name__,
     {
-        "arrays": ("Exposure", "Pairs", "Rankings", "Scores"),
+        "arrays": ("Pairs", "Rankings", "Scores"),
         "convention": ("Convention", "conventions"),
         "definition": ("Definition",),
-        "labels": ("Metric", "describe", "parse", "parse_many"),
+        "exposure": ("Exposure",),
+        "labels": ("Metric", "parse", "parse_many"),
+        "listing": ("describe",),
         "parameters": ("Value", "number"),
         "scoring": ("check_relevance", "score"),
     },

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -22,7 +21,6 @@ Ids = NDArray[np.generic]
 """Names of users or items: numbers or text."""
 Ranks = NDArray[np.int32]
 Bools = NDArray[np.bool_]
-Evidence = TypeVar("Evidence")
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -110,11 +108,11 @@ class Rankings:
         pool_weights: ArrayLike | None = None,
     ) -> None:
         pool_offsets = offsets if pool_offsets is None else pool_offsets
-        _store(self, np.int64, offsets=offsets, n_ranked=n_ranked, pool_offsets=pool_offsets)
-        _store(self, np.int32, rank=rank, tie_low=tie_low, tie_high=tie_high)
-        _store(self, np.int32, top_items=top_items, items=items)
-        _store(self, np.float64, relevance=relevance, top_estimates=top_estimates)
-        _store(self, np.float64, weights=weights, pool_weights=pool_weights)
+        store_arrays(self, np.int64, offsets=offsets, n_ranked=n_ranked, pool_offsets=pool_offsets)
+        store_arrays(self, np.int32, rank=rank, tie_low=tie_low, tie_high=tie_high)
+        store_arrays(self, np.int32, top_items=top_items, items=items)
+        store_arrays(self, np.float64, relevance=relevance, top_estimates=top_estimates)
+        store_arrays(self, np.float64, weights=weights, pool_weights=pool_weights)
         object.__setattr__(self, "users", users)
         n_entries = len(self.relevance)
         for name in ("rank", "tie_low", "tie_high", "items", "weights"):
@@ -128,7 +126,7 @@ class Rankings:
         if pool is None:
             owners = np.repeat(np.arange(self.n_users), np.diff(self.offsets))
             pool = self.relevance[np.lexsort((-self.relevance, owners))]
-        _store(self, np.float64, pool=pool)
+        store_arrays(self, np.float64, pool=pool)
         self._check_division("pool_offsets", len(self.pool))
 
     def _check_division(self, name: str, n_entries: int) -> None:
@@ -217,9 +215,9 @@ class Pairs:
         items: ArrayLike | None = None,
         weights: ArrayLike | None = None,
     ) -> None:
-        _store(self, np.int64, offsets=offsets)
-        _store(self, np.float64, estimates=estimates, ratings=ratings, weights=weights)
-        _store(self, np.int32, items=items)
+        store_arrays(self, np.int64, offsets=offsets)
+        store_arrays(self, np.float64, estimates=estimates, ratings=ratings, weights=weights)
+        store_arrays(self, np.int32, items=items)
         n = len(self.estimates)
         for name in ("items", "weights"):
             array = getattr(self, name)
@@ -265,129 +263,8 @@ class Scores:
     worth: Worth | None = None
 
 
-@dataclass(frozen=True, eq=False, init=False)
-class Exposure:
-    """The training ratings in the form that metrics beyond accuracy need.
-
-    Parameters
-    ----------
-    users, items : array_like of int, shape (n_ratings,)
-        Codes of the training ratings.
-    list_users : array_like of int, shape (n_lists,)
-        Code of the user of each ranked list; -1 for a user without training ratings.
-    n_items : int, optional
-        Number of item codes; by default one more than the greatest.
-    judged : (list positions, items, relevances), optional
-        Columns of the known relevances of items that can be in the lists. Left out, the ranks of
-        the judged items say which of the items shown they are.
-    ratings : array_like of float, shape (n_ratings,), optional
-        The training ratings themselves, for similarities of what was given.
-    genres : array_like of bool, shape (n_items, n_genres), optional
-        Which genres each item has; an item may have none.
-    propensities : array_like of float, shape (n_items,), optional
-        The chance of each item to be observed, for metrics with ``weights=column``.
-    at_random : array_like of float, shape (m,), optional
-        Ratings of pairs drawn at random, for metrics with ``weights=naive-bayes``.
-
-    Raises
-    ------
-    MetricError
-        If the lengths differ, a code is out of range, or there is no rating.
-
-    Examples
-    --------
-    >>> exposure = Exposure([0, 0, 1], [0, 2, 2], [0, 1])
-    >>> exposure.popularity.tolist(), exposure.n_users, exposure.n_catalogue
-    ([1, 0, 2], 2, 2)
-    """
-
-    users: Ranks
-    items: Ranks
-    list_users: Ranks
-    popularity: Ints
-    judged: tuple[Ints, Ints, Floats] | None
-    ratings: Floats | None
-    genres: Bools | None
-    propensities: Floats | None
-    at_random: Floats | None
-
-    @checked(MetricError)
-    def __init__(
-        self,
-        users: ArrayLike,
-        items: ArrayLike,
-        list_users: ArrayLike,
-        n_items: int | None = None,
-        judged: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
-        ratings: ArrayLike | None = None,
-        genres: ArrayLike | None = None,
-        propensities: ArrayLike | None = None,
-        at_random: ArrayLike | None = None,
-    ) -> None:
-        _store(self, np.int32, users=users, items=items, list_users=list_users)
-        _store(self, np.float64, ratings=ratings, propensities=propensities, at_random=at_random)
-        _store(self, np.bool_, genres=genres)
-        if len(self.users) != len(self.items) or not len(self.items):
-            raise MetricError(
-                f"exposure: {counted(len(self.users), 'user')} and "
-                f"{counted(len(self.items), 'item')}; give one of each for every training rating"
-            )
-        n_items = int(self.items.max()) + 1 if n_items is None else int(n_items)
-        if n_items > 2**31:
-            raise MetricError(f"exposure: n_items is {n_items:,}; give 2,147,483,648 at most")
-        if self.users.min() < 0:
-            raise MetricError(f"exposure: a user code of {self.users.min()}; use codes from 0 on")
-        if self.items.min() < 0 or self.items.max() >= n_items:
-            raise MetricError(
-                f"exposure: item codes from {self.items.min()} to {self.items.max()}; "
-                f"use codes from 0 to {n_items - 1}"
-            )
-        for name, n in zip(
-            ("ratings", "genres", "propensities"), (len(self.users), n_items, n_items), strict=True
-        ):
-            array = getattr(self, name)
-            if array is not None and len(array) != n:
-                raise MetricError(f"exposure: {name} have {counted(len(array), 'row')}; give {n}")
-        _store(self, np.int64, popularity=np.bincount(self.items, minlength=n_items))
-        kinds = (np.int64, np.int64, np.float64)
-        relevances = None if judged is None else tuple(map(np.asarray, judged, kinds))
-        object.__setattr__(self, "judged", relevances)
-
-    @property
-    def n_users(self) -> int:
-        """How many users gave a training rating."""
-        return len(np.unique(self.users))
-
-    @property
-    def n_catalogue(self) -> int:
-        """How many items have a training rating and can be recommended."""
-        return int((self.popularity > 0).sum())
-
-
-def _store(owner: object, kind: DTypeLike, **arrays: ArrayLike | None) -> None:
+def store_arrays(owner: object, kind: DTypeLike, **arrays: ArrayLike | None) -> None:
     """Set fields of a frozen object to arrays of one type; None stays None."""
     for name, value in arrays.items():
         array = None if value is None else as_array(name, value, kind, MetricError)
         object.__setattr__(owner, name, array)
-
-
-def locked(evidence: Evidence) -> Evidence:
-    """Return an array, or an object of arrays, as views that code of somebody else's cannot change.
-
-    >>> lists = locked(Rankings([0, 1], [3.0], [1], [1], [1], [5]))
-    >>> lists.n_ranked[0] = 9
-    Traceback (most recent call last):
-    ValueError: assignment destination is read-only
-    """
-    if isinstance(evidence, np.ndarray):
-        view = evidence.view()
-        view.flags.writeable = False
-        return cast("Evidence", view)
-    if isinstance(evidence, tuple):
-        return cast("Evidence", tuple(map(locked, evidence)))
-    if type(evidence).__module__.partition(".")[0] != __name__.partition(".")[0]:
-        return evidence
-    views: Any = copy(evidence)
-    for name, value in vars(evidence).items():
-        object.__setattr__(views, name, locked(value))
-    return cast("Evidence", views)

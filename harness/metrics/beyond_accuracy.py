@@ -57,8 +57,9 @@ import numpy as np
 
 from harness.errors import MetricError
 from harness.lazy import scipy
-from harness.metrics.arrays import Exposure, Floats, Ints, Rankings
+from harness.metrics.arrays import Floats, Ints, Rankings
 from harness.metrics.definition import metric
+from harness.metrics.exposure import Exposure
 from harness.metrics.parameters import (
     SHARE,
     THRESHOLD,

@@ -11,7 +11,8 @@ import numpy as np
 
 from harness import conformance
 from harness.errors import MetricError, counted
-from harness.metrics.arrays import Exposure, Pairs, Rankings, Scores
+from harness.metrics.arrays import Pairs, Rankings, Scores
+from harness.metrics.exposure import Exposure
 from harness.metrics.labels import Metric, definition, parse
 
 N_USERS, N_ITEMS, LONGEST, N_TRAINING, N_GENRES = 30, 40, 20, 400, 4

@@ -1,8 +1,8 @@
-"""dcg, idcg and ndcg: gains discounted by rank; and the gain of a relevance.
+"""ndcg, and what metrics of gains that are discounted by rank have in common.
 
 >>> lists = Rankings([0, 2], [1.0, 3.0], [1, 2], [1, 2], [1, 2], [2])
->>> [round(metric(lists, 2).mean, 4) for metric in (dcg, idcg, ndcg)]   # 1 + 7 / log2(3), ...
-[5.4165, 7.6309, 0.7098]
+>>> round(ndcg(lists, 2).mean, 4)   # (1 + 7 / log2(3)) / (7 + 1 / log2(3))
+0.7098
 """
 
 from __future__ import annotations
@@ -17,10 +17,7 @@ from harness.metrics.arrays import Floats, Ints, Rankings, Ranks
 from harness.metrics.definition import metric
 from harness.metrics.gains import GRADED, Gains, gain_of, gains, without_gain
 from harness.metrics.parameters import (
-    EMPTY,
     LISTS,
-    SHORT,
-    TIES,
     WEIGHTED,
     Parameter,
     Params,
@@ -59,7 +56,7 @@ DISCOUNTED = (*GRADED, BASE, DISCOUNT)
 JARVELIN = "Järvelin and Kekäläinen 2002, doi:10.1145/582415.582418"
 
 
-def _excluded(params: Params, k: int | None) -> str:
+def excluded(params: Params, k: int | None) -> str:
     """Return why values exclude each other, and what to write instead."""
     gain, ideal = params["gain"], params.get("ideal")
     binary = gain.word == "binary"
@@ -91,7 +88,7 @@ def _excluded(params: Params, k: int | None) -> str:
 def _excluded_in_ratio(params: Params, k: int | None) -> str:
     ties, gain = params["ties"], params["gain"]
     unknown = params["ideal"] == "retrieved" and gain.word != "binary" and ties in ("best", "worst")
-    return _excluded(params, k) or unknown * (
+    return excluded(params, k) or unknown * (
         f"the {ties} order of ties is not known for ideal=retrieved with a gain of {gain}; "
         "add gain=binary, or ties=first"
     )
@@ -112,58 +109,26 @@ def ndcg(lists: Rankings, ks: Ints, params: Params) -> Floats:
 
     nan where the best order has no gain.
     """
-    judged = _of_best_order(lists, ks, params)
+    judged = of_best_order(lists, ks, params)
     if params["ideal"] == "retrieved":
-        ratio = _against_retrieved(lists, ks, params, ratio=True)
+        ratio = against_retrieved(lists, ks, params, ratio=True)
     elif params["ideal"] == "full":
-        ratio = _of_lists(lists, ks, params) / _of_full_lists(lists, ks, params)
+        ratio = of_lists(lists, ks, params) / of_full_lists(lists, ks, params)
     else:
-        ratio = _of_lists(lists, ks, params)
+        ratio = of_lists(lists, ks, params)
         np.divide(ratio, judged, out=ratio, where=judged != 0)
     ratio[judged == 0] = np.nan
     return ratio
 
 
-@metric(
-    "sum over i <= k of (2**rel_i - 1) / log2(i + 1)",
-    f"{JARVELIN}; Burges et al. 2005, doi:10.1145/1102351.1102363",
-    parameters=(*DISCOUNTED, TIES, EMPTY, SHORT, *WEIGHTED),
-    range=(0.0, math.inf),
-    fault=_excluded,
-    fault_of_relevance=without_gain,
-)
-def dcg(lists: Rankings, ks: Ints, params: Params) -> Floats:
-    """Discounted cumulative gain: the sum of the gains, each discounted by its rank."""
-    scores = _of_lists(lists, ks, params)
-    empty = lists.n_ranked == 0
-    if params["empty"] == "1" and empty.any():  # of users who have relevant items
-        scores[empty & ~_of_best_order(lists, ks, params).any(axis=1)] = np.nan
-    return scores
-
-
-@metric(
-    "sum over i <= k of (2**rel_(i) - 1) / log2(i + 1), rel_(1) >= rel_(2) >= ...",
-    JARVELIN,
-    parameters=(*DISCOUNTED, IDEAL, TIES, *WEIGHTED),
-    range=(0.0, math.inf),
-    fault=_excluded,
-    fault_of_relevance=without_gain,
-)
-def idcg(lists: Rankings, ks: Ints, params: Params) -> Floats:
-    """Ideal discounted cumulative gain: the dcg of the user's items in the best order."""
-    if params["ideal"] == "retrieved":
-        return _against_retrieved(lists, ks, params, ratio=False)
-    if params["ideal"] == "full":
-        return _of_full_lists(lists, ks, params)
-    return _of_best_order(lists, ks, params)
-
-
-def _of_lists(lists: Rankings, ks: Ints, params: Params) -> Floats:
+def of_lists(lists: Rankings, ks: Ints, params: Params) -> Floats:
+    """Return the dcg of the lists at each k."""
     gained = gains(params, lists.relevance, lists.weights)
     return accumulate(lists, gained, _discounts(params), ks)
 
 
-def _of_best_order(lists: Rankings, ks: Ints, params: Params) -> Floats:
+def of_best_order(lists: Rankings, ks: Ints, params: Params) -> Floats:
+    """Return the dcg at each k of what a user judged, in the best order."""
     if lists.pool_weights is not None:
         from harness.metrics.weights import filled
 
@@ -171,7 +136,8 @@ def _of_best_order(lists: Rankings, ks: Ints, params: Params) -> Floats:
     return _in_order(lists.pool_offsets, gains(params, lists.pool), ks, params)
 
 
-def _of_full_lists(lists: Rankings, ks: Ints, params: Params) -> Floats:
+def of_full_lists(lists: Rankings, ks: Ints, params: Params) -> Floats:
+    """Return the dcg at each k of lists in which every item is relevant."""
     return np.tile(np.cumsum(rank_weights(_discounts(params), ks))[ks], (lists.n_users, 1))
 
 
@@ -270,7 +236,7 @@ def _in_order(offsets: Ints, gains: Gains, ks: Ints, params: Params) -> Floats:
     return _walk(_accumulate, (offsets, gains, none, none), _discounts(params), cuts)
 
 
-def _against_retrieved(lists: Rankings, ks: Ints, params: Params, *, ratio: bool) -> Floats:
+def against_retrieved(lists: Rankings, ks: Ints, params: Params, *, ratio: bool) -> Floats:
     """Return ndcg, or idcg, against the best order of the items in the first k."""
     from harness.metrics.ties import cut_rule
 
@@ -293,5 +259,5 @@ def _against_retrieved(lists: Rankings, ks: Ints, params: Params, *, ratio: bool
         ideal[:, column] = _in_order(offsets, best, ks[column : column + 1], params)[:, 0]
     if not ratio:
         return ideal
-    ours = _of_lists(lists, ks, params)
+    ours = of_lists(lists, ks, params)
     return np.divide(ours, ideal, out=np.zeros_like(ideal), where=ideal != 0.0)

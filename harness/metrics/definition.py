@@ -7,17 +7,17 @@ the group ``harness.metrics``: labels, lists, documentation and scoring read tha
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, update_wrapper
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.arguments import as_array
 from harness.errors import MetricError, suggestion
-from harness.metrics.arrays import Exposure, Floats, Pairs, Rankings, Scores
+from harness.metrics.arrays import Floats, Pairs, Rankings, Scores
 from harness.metrics.parameters import (
     WEIGHTED,
     Parameter,
@@ -27,12 +27,14 @@ from harness.metrics.parameters import (
     is_weighted,
 )
 
+if TYPE_CHECKING:
+    from harness.metrics.exposure import Exposure
+
 T = TypeVar("T")
 Chosen = tuple[tuple[str, Value], ...]
 """The parameters that differ from their defaults, in the order of the definition."""
 
 GREATEST_K = 10_000_000
-NEEDS = ("rankings", "pairs", "items", "genres")
 
 
 @dataclass(eq=False)
@@ -138,47 +140,6 @@ class Definition:
         rankings, pairs = (None, evidence) if isinstance(evidence, Pairs) else (evidence, None)
         (scores,) = self.scores(chosen, [rank], rankings, pairs, exposure)
         return scores
-
-    def facts(self) -> dict[str, Any]:
-        """Return the declaration as data, from which `from_facts` makes it without the code."""
-        plain = ("formula", "source", "higher_is_better", "needs", "cut", "pooled", "per_user")
-        return {
-            "summary": self.summary,
-            "range": _ends(self.range),
-            "parameters": [
-                {
-                    "name": parameter.name,
-                    "words": {word: _ends(n) for word, n in parameter.words.items()},
-                    "limits": parameter.limits and _ends(parameter.limits),
-                    "default": str(parameter.default),
-                }
-                for parameter in self.parameters
-            ],
-        } | {name: getattr(self, name) for name in plain}
-
-    @classmethod
-    def from_facts(cls, name: str, facts: Mapping[str, Any]) -> Definition:
-        """Return a metric that can be shown and compared, but not computed."""
-
-        def compute(*evidence: object) -> Any:
-            raise MetricError(
-                f"{name}: its code was not imported, since a run that names it was only read"
-            )
-
-        compute.__name__, compute.__doc__ = name, str(facts["summary"])
-        parameters = tuple(
-            Parameter(
-                written["name"],
-                "",
-                {word: _limits(n) for word, n in written["words"].items()},
-                written["limits"] and _limits(written["limits"]),
-                written["default"],
-            )
-            for written in facts["parameters"]
-        )
-        more = {key: facts[key] for key in facts.keys() - {"summary", "range", "parameters"}}
-        limits = _limits(facts["range"])
-        return cls(compute, range=limits, parameters=parameters, has_bounds=False, **more)
 
     def values(self, chosen: Chosen) -> dict[str, Value]:
         """Return every parameter with its value, defaults included."""
@@ -331,21 +292,6 @@ def label_of(name: str, params: Mapping[str, object], k: int | None) -> str:
     """
     inside = ", ".join(f"{parameter}={value}" for parameter, value in params.items())
     return name + (f"({inside})" if inside else "") + ("" if k is None else f"@{k}")
-
-
-def in_order(definitions: Iterable[Definition]) -> list[Definition]:
-    """Return metrics in the order of lists and documentation: ranking metrics first."""
-    return sorted(definitions, key=lambda definition: NEEDS.index(definition.needs))
-
-
-def _ends(limits: Sequence[float]) -> list[float | None]:
-    """Return two ends as JSON has them, null for an infinite one."""
-    return [end if math.isfinite(end) else None for end in limits]
-
-
-def _limits(ends: Sequence[Any]) -> tuple[Any, Any]:
-    low, high = ends
-    return -math.inf if low is None else low, math.inf if high is None else high
 
 
 def _there(evidence: T | None, content: str, label: str) -> T:

@@ -21,8 +21,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from harness.arguments import MOST_SCORE, unit_fault
 from harness.errors import MetricError, counted, raised_where
-from harness.metrics.arrays import Exposure, Floats, Ints, Pairs, Rankings, Ranks, locked
+from harness.metrics.arrays import Floats, Ints, Pairs, Rankings, Ranks
 from harness.metrics.definition import Definition
+from harness.metrics.exposure import Exposure
+from harness.metrics.locked import locked
 from harness.metrics.parameters import (
     ANY,
     OPTIONAL,

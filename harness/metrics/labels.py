@@ -19,7 +19,7 @@ from functools import cache, cached_property
 from harness import plugins
 from harness.arguments import checked
 from harness.errors import MetricError, PluginError
-from harness.metrics.definition import Chosen, Definition, in_order, label_of
+from harness.metrics.definition import Chosen, Definition, label_of
 from harness.metrics.parameters import Params, Value, is_weighted
 from harness.metrics.ties import neutral
 
@@ -39,8 +39,10 @@ def definition(name: str) -> Definition:
     facts = plugins.recorded("metrics", name)
     if facts is None:
         return _declared(name)
+    from harness.metrics.recorded import from_facts
+
     try:
-        return Definition.from_facts(name, facts)
+        return from_facts(name, facts)
     except (LookupError, TypeError, ValueError, AttributeError):
         raise MetricError(f"{name!r}: the record does not say what this metric is") from None
 
@@ -74,13 +76,6 @@ def spelled(name: str) -> str:
     meant = synonyms.get(name.casefold())
     hint = f"did you mean {meant!r}?" if meant else plugins.absent("metrics", name, names)
     raise MetricError(f"unknown metric {name!r}; {hint}")
-
-
-def describe() -> list[Definition]:
-    """Return every metric that can be used, ranking metrics first."""
-    usable = (plugin for plugin, reason in plugins.declared("metrics") if not reason)
-    names = [plugin.name for plugin in usable if plugin.is_builtin or not plugins.problem(plugin)]
-    return in_order(definition(name) for name in names)
 
 
 @dataclass(frozen=True)

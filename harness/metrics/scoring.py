@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness import plugins
 from harness.arguments import checked
-from harness.errors import MetricError, PluginError, reason_of
-from harness.metrics.arrays import Exposure, Pairs, Rankings, Scores
+from harness.errors import MetricError
+from harness.metrics.arrays import Pairs, Rankings, Scores
 from harness.metrics.definition import Chosen
 from harness.metrics.labels import Metric, definition
 
+if TYPE_CHECKING:
+    from harness.metrics.exposure import Exposure
 
-@checked(MetricError)
+
+@checked(MetricError, leaving={"exposure"})
 def score(
     metrics: Iterable[Metric],
     rankings: Rankings | None = None,
@@ -45,6 +48,10 @@ def score(
     MetricError
         If what a metric needs is missing, or holds values that it does not define.
     """
+    if exposure is not None:
+        from harness.metrics.exposure import check_exposure
+
+        check_exposure("score", exposure)
     metrics = list(metrics)
     if labels := [label for label in metrics if not isinstance(label, Metric)]:
         raise MetricError(f"{labels[0]!r:.60}: not a Metric; make one from its label with parse")
@@ -83,24 +90,11 @@ def score_apart(
         try:
             scores |= score([metric], rankings, pairs, exposure)
         except (Exception, SystemExit) as error:
+            from harness.metrics.failures import reason
+
             scores[metric] = Scores(np.full(n_users, np.nan), np.nan, 0)
-            reasons[metric] = _reason(metric, error)
+            reasons[metric] = reason(metric, error)
     return scores, reasons
-
-
-def _reason(metric: Metric, error: BaseException) -> str:
-    """Return why a metric failed, with the package that it is of."""
-    if isinstance(error, MemoryError):
-        said = "out of memory; use a smaller data set or fewer users"
-    elif isinstance(error, MetricError):
-        said = error.reason
-    else:
-        said = f"{type(error).__name__}: {reason_of(error)}"
-    try:
-        plugin = plugins.find("metrics", metric.name)
-    except PluginError:
-        return said
-    return said if plugin.is_builtin or not plugin.version else f"{said} ({plugin.origin})"
 
 
 @checked(MetricError)

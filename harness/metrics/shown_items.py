@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from harness.errors import MetricError, counted
 from harness.kernels import each_block, kernel
 from harness.lazy import scipy
-from harness.metrics.arrays import Bools, Exposure, Floats, Ints, Rankings, Ranks
+from harness.metrics.arrays import Bools, Floats, Ints, Rankings, Ranks
+from harness.metrics.exposure import Exposure
 
 
 def top_items(lists: Rankings, ks: Ints, exposure: Exposure | None) -> Ranks:

@@ -14,8 +14,9 @@ import math
 
 import numpy as np
 
-from harness.metrics.arrays import Exposure, Floats, Ints, Rankings
+from harness.metrics.arrays import Floats, Ints, Rankings
 from harness.metrics.definition import metric
+from harness.metrics.exposure import Exposure
 from harness.metrics.parameters import Params
 from harness.metrics.shown_items import is_relevant, means_at, top_items
 

@@ -19,7 +19,8 @@ from dataclasses import replace
 import numpy as np
 
 from harness.errors import MetricError
-from harness.metrics.arrays import Exposure, Floats, Ints, Pairs, Rankings
+from harness.metrics.arrays import Floats, Ints, Pairs, Rankings
+from harness.metrics.exposure import Exposure
 from harness.metrics.exposure_weights import (
     Worth,
     best_order,

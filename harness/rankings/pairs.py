@@ -10,16 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.arguments import checked
+from harness.arguments import as_array, checked
 from harness.errors import MetricError
 from harness.kernels import group_rows
 from harness.metrics import Pairs, Rankings, dcg
 from harness.metrics.arrays import Ids
-from harness.rankings.columns import as_floats, as_ids, encode, id_column
 from harness.rankings.grouped import from_grouped, make_room
 
 TABLES = ("columns", "__arrow_c_stream__", "__dataframe__", "to_pandas")
 """Attributes of which a table of any library has one."""
+ONLY_USER = 0
+"""Whom pairs of estimate and rating belong to."""
 
 
 @checked(MetricError)
@@ -57,6 +58,8 @@ def from_pairs(users: ArrayLike, estimates: ArrayLike, ratings: ArrayLike) -> Ra
 @checked(MetricError)
 def group_pairs(users: ArrayLike, estimates: ArrayLike, ratings: ArrayLike) -> tuple[Pairs, Ids]:
     """Group columns by user, each user's rows in their order; return pairs and ascending ids."""
+    from harness.rankings.columns import as_floats, encode, id_column
+
     columns = [id_column("users", users)]
     columns += [as_floats("estimates", estimates), as_floats("ratings", ratings)]
     lengths = [column.shape for column in columns]
@@ -113,6 +116,14 @@ def from_predictions(predictions: Any) -> Rankings:
     if not rows:
         raise MetricError("predictions: empty; give at least one")
     users, estimates, ratings = zip(*rows, strict=True)
+    if all(user is ONLY_USER for user in users):  # nobody to tell apart
+        offsets, ids = np.array([0, len(rows)]), np.array([ONLY_USER])
+        columns = (("estimates", estimates), ("ratings", ratings))
+        grouped = [as_array(name, column, np.float64, MetricError) for name, column in columns]
+        if grouped[0].ndim == grouped[1].ndim == 1:
+            return from_grouped(Pairs(offsets, *grouped), ids)
+    from harness.rankings.columns import as_ids
+
     return from_pairs(as_ids(users), estimates, ratings)
 
 
@@ -188,7 +199,7 @@ def _row(where: str, prediction: object) -> tuple[Hashable, float, float]:
         and not isinstance(prediction, str)
         and len(prediction) in (2, 3)
     ):
-        row = (0, *prediction) if len(prediction) == 2 else tuple(prediction)
+        row = (ONLY_USER, *prediction) if len(prediction) == 2 else tuple(prediction)
     else:
         raise MetricError(
             f"{where}: {prediction!r:.60} is no prediction; give "

@@ -16,8 +16,8 @@ import numpy as np
 from harness import metrics
 from harness.comparison.best import NOT_PERSONALISED
 from harness.errors import ResultsError
-from harness.files import refuse_link, write_output
 from harness.lazy import pd, scipy
+from harness.named_outputs import refuse_link, write_output
 from harness.report.styles import INK, MUTED, plot_style
 from harness.report.summary import Summary, sentences, short_names, summarise
 from harness.results.display import decimals, frame_to_csv, plain

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness import metrics
-from harness.files import write_output
+from harness.named_outputs import write_output
 from harness.report.drawing import rendered
 from harness.report.page import inline_svg, page_template
 from harness.report.styles import FAINT, MUTED, algorithm_styles

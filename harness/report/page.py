@@ -17,7 +17,7 @@ from harness import metrics
 from harness.arguments import checked
 from harness.comparison.runs import join
 from harness.errors import ResultsError
-from harness.files import refuse_link, write_output
+from harness.named_outputs import refuse_link, write_output
 from harness.note_groups import in_groups
 from harness.report.drawing import Plot
 from harness.report.methods import command, describe_cells, describe_run, methods, to_yaml

@@ -1,7 +1,6 @@
 """Whether the parts of a record are of the same metrics, tables and rows, each listed once.
 
-And what is wrong with one. A record that was read from a file is checked; the parts of one that a
-run has just made agree.
+And what is wrong with one.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ from pydantic import ValidationError
 
 from harness import metrics
 from harness.errors import MetricError, ResultsError
-from harness.key_paths import dotted
 from harness.results.fields import AGAIN
 from harness.results.names import RowKey, TableName
 
@@ -45,6 +43,8 @@ def refusal(error: Exception, where: str) -> ResultsError:
         return ResultsError(f"{where}: metrics: {error}; {AGAIN}")
     path, reason = "", str(error)
     if isinstance(error, ValidationError):
+        from harness.key_paths import dotted
+
         first = error.errors(include_input=False, include_url=False)[0]
         path = dotted(tuple(part for part in first["loc"] if part not in ("failed", "finished")))
         reason = first["msg"].removeprefix("Value error, ")

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field, TypeAdapter, ValidationError, model_validator
+from pydantic import AfterValidator, Field, TypeAdapter, model_validator
 
 from harness import plugins
 from harness.config.experiment import NAME, Experiment, headline_of
@@ -18,6 +18,7 @@ from harness.errors import MetricError
 from harness.files import RUN_FILE, read_regular
 from harness.lazy import pd
 from harness.quantities import SearchSpace
+from harness.results.agreement import check_parts, refusal
 from harness.results.cells import AnyCell, CellResult, FailedCell
 from harness.results.description import DataDescription
 from harness.results.environment import Machine
@@ -210,20 +211,8 @@ class RunInfo(Record):
     files: dict[str, Digest]
 
     @classmethod
-    def of_run(cls, contents: dict[str, object]) -> Self:
-        """Return the record of a run of this process, whose parts agree."""
-        try:
-            return cls.model_validate(contents)
-        except (MetricError, ValidationError) as error:
-            from harness.results.agreement import refusal
-
-            raise refusal(error, RUN_FILE) from None
-
-    @classmethod
     def checked(cls, contents: object, where: str = RUN_FILE) -> Self:
-        """Return a record from elsewhere; a ResultsError names the first key that is wrong."""
-        from harness.results.agreement import check_parts, refusal
-
+        """Return a record whose parts agree, or a ResultsError of the first key that is wrong."""
         try:
             info = cls.model_validate(contents)
             check_parts(info)

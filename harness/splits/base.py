@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -20,7 +19,6 @@ from harness import seeds
 from harness.arguments import checked
 from harness.datasets import Ratings
 from harness.errors import SplitError
-from harness.lazy import pd
 from harness.notes import Note
 from harness.sections import Kind
 
@@ -270,23 +268,6 @@ def _notes(split: Split, n_divided: int) -> Iterator[Note]:
             middle = (len(after) - 1) // 2
             n_later = np.count_nonzero(before > np.partition(after, middle)[middle])
             yield Note("leak", {"share": max(int(n_later), 1) / len(before)})
-
-
-def rounded(size: float, n: int, *, up: bool) -> int:
-    """Return a share of `n` as a count, and a count as it is."""
-    if isinstance(size, int):
-        return size
-    # 0.07 * 100 is 7.000000000000001: a share is taken as it is written.
-    return math.ceil(size * n - 1e-6) if up else math.floor(size * n + 1e-6)
-
-
-def draw_users(ratings: Ratings, size: float, state: np.random.Generator, refusal: str) -> Rows:
-    """Draw a share or a count of the users; `refusal` is the message where there are too few."""
-    users = pd.unique(ratings.users)  # as they appear
-    n = rounded(size, len(users), up=True)
-    if n > len(users):
-        raise SplitError(refusal.format(f"{n:,}", f"{len(users):,}"))
-    return users[state.permutation(len(users))[:n]].astype(np.int64)
 
 
 def natural(text: str) -> tuple[bool, Decimal, str]:

@@ -10,8 +10,9 @@ from harness.datasets import Ratings
 from harness.errors import SplitError
 from harness.lazy import pd
 from harness.quantities import Share, Size, SizeOrZero, written
-from harness.splits.base import DrawnSplit, Notes, Parts, SplitSection, natural, rounded
+from harness.splits.base import DrawnSplit, Notes, Parts, SplitSection, natural
 from harness.splits.fields import LegacySeed, Seed, seeded
+from harness.splits.shares import rounded
 
 
 class ItemHoldout(DrawnSplit):

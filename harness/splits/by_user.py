@@ -21,11 +21,10 @@ from harness.splits.base import (
     Parts,
     Rows,
     SplitSection,
-    draw_users,
     natural,
-    rounded,
 )
 from harness.splits.fields import Seed, seeded
+from harness.splits.shares import draw_users, rounded
 
 Choice = Annotated[
     Literal["random", "latest"],

@@ -10,7 +10,7 @@ from harness import seeds
 from harness.arguments import checked
 from harness.datasets import Ratings
 from harness.errors import HarnessError, SplitError, counted, raised_where
-from harness.metrics.arrays import locked
+from harness.metrics.locked import locked
 from harness.splits.base import FilterSection, Mask
 
 

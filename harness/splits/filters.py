@@ -13,7 +13,8 @@ from harness.datasets import Ratings
 from harness.errors import SplitError
 from harness.moments import Moment, seconds
 from harness.quantities import Count, Size, State, written
-from harness.splits.base import FilterSection, Mask, draw_users
+from harness.splits.base import FilterSection, Mask
+from harness.splits.shares import draw_users
 
 Codes = NDArray[np.int32]
 Counts = NDArray[np.int64] | NDArray[np.float64]

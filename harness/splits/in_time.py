@@ -14,7 +14,8 @@ from harness.errors import SplitError, counted
 from harness.moments import Duration, Moment, Points, Span, seconds, span_seconds
 from harness.notes import Note
 from harness.quantities import Share, written
-from harness.splits.base import DrawnSplit, Notes, Parts, Rows, SplitSection, rounded
+from harness.splits.base import DrawnSplit, Notes, Parts, Rows, SplitSection
+from harness.splits.shares import rounded
 
 
 class GlobalTime(DrawnSplit):

@@ -25,7 +25,7 @@ from pydantic import Field
 
 from harness.datasets import Ratings
 from harness.errors import HarnessError, SplitError, counted, raised_where
-from harness.metrics.arrays import locked
+from harness.metrics.locked import locked
 from harness.quantities import State
 from harness.splits.base import DrawnSplit, Notes, Parts, Rows
 

@@ -18,8 +18,10 @@ from harness.datasets import Ratings
 from harness.datasets.columns import RATINGS, Kind, Roles
 from harness.datasets.own_files import find_file
 from harness.errors import SplitError, reason_of
-from harness.files import placed, report_os_error, write_output
+from harness.files import report_os_error
 from harness.lazy import pa, pd, pq
+from harness.named_outputs import write_output
+from harness.named_paths import placed
 from harness.notes import Note, as_note
 from harness.splits.base import Parts, Rows, Split, SplitSection, assemble, natural
 

@@ -14,8 +14,9 @@ from harness.datasets import Ratings
 from harness.errors import SplitError
 from harness.notes import Note
 from harness.quantities import written
-from harness.splits.base import Rows, Split, SplitSection, assemble, rounded
+from harness.splits.base import Rows, Split, SplitSection, assemble
 from harness.splits.random import Holdout
+from harness.splits.shares import rounded
 
 OF_THE_PARTS = {"unknown-users", "unknown-items", "leak"}
 """Notes on a split that depend on which ratings are in training."""

@@ -14,9 +14,9 @@ from harness.lazy import pd
 from harness.statistics.corrections import Correction, adjust, ranked_letters
 from harness.statistics.intervals import IntervalMethod
 from harness.statistics.paired import DEFAULT_RESAMPLES, check_words
-from harness.statistics.pairs import MARGIN, SEED_TESTS, PairedTest, ScoredPairs
+from harness.statistics.pairs import MARGIN, SEED_TESTS, PairedTest, ScoredPairs, with_power
 from harness.statistics.resampling import MANY_USERS, MOST_RESAMPLES, Draws, Floats
-from harness.statistics.standard_error import FEWEST_SEEDS, FEWEST_USERS, StandardError
+from harness.statistics.standard_error import StandardError
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,18 +217,13 @@ def compare(
         errors = StandardError(*error)
         low, high = scored.intervals(confidence, interval, draws)
     else:
-        compared = scored.over_seeds(seeds, test, ratio or 0.0)
+        from harness.statistics.variance import note_of_few, over_seeds
+
+        compared = over_seeds(scored, seeds, test, ratio or 0.0)
         low, high = compared.interval(np.concatenate([means, of_pairs]), confidence)
         errors = StandardError(compared.error[n:], compared.degrees[n:])
         p_values = errors.p_values(of_pairs)
-        counts = (("seed", len(seeds), FEWEST_SEEDS), ("user", n_common.min(), FEWEST_USERS))
-        few = [counted(n, noun) for noun, n, fewest in counts if n < fewest]
-        if few and test == "two-way":
-            note = (
-                f"with {' and '.join(few)} the test may find differences that are not there, and "
-                f"misses many that are; it keeps its level from {FEWEST_SEEDS} seeds and "
-                f"{FEWEST_USERS} users on"
-            )
+        note = note_of_few(len(seeds), int(n_common.min())) if test == "two-way" else ""
     adjusted = adjust(p_values, correction)
     pairs = pd.DataFrame(
         {
@@ -248,7 +243,7 @@ def compare(
             "degrees": errors.degrees,
         }
     )
-    pairs = _with_power(pairs, correction, level, margin)
+    pairs = with_power(pairs, correction, level, margin)
     algorithms = pd.DataFrame(
         {
             "algorithm": list(names),
@@ -259,7 +254,11 @@ def compare(
             "letters": ranked_letters(-means if higher_is_better else means, adjusted <= level),
         }
     )
-    differences = None if baseline is None else against(pairs, baseline, correction, level, margin)
+    differences = None
+    if baseline is not None:
+        from harness.statistics.baseline import against
+
+        differences = against(pairs, baseline, correction, level, margin)
     settings = (test, correction, interval, n_resamples, confidence, draws.seed, note, margin)
     from_moments = n_resamples is None and scored.from_moments and test not in SEED_TESTS
     return Comparison(algorithms, pairs, differences, *settings, from_moments)
@@ -276,19 +275,6 @@ def _table(scores: ArrayLike, n_resamples: int | None) -> Floats:
         table = as_array("comparison: scores", scores, error=ComparisonError)
     is_many = n_resamples is None and len(table) >= MANY_USERS
     return np.asarray(table, order="F" if is_many else "C")
-
-
-def _with_power(
-    pairs: pd.DataFrame, correction: Correction, level: float, margin: float | None
-) -> pd.DataFrame:
-    """Add to a family of pairs what it can detect and, with a margin, which are equivalent."""
-    errors = StandardError(pairs["standard_error"].to_numpy(), pairs["degrees"].to_numpy())
-    n_counted = 1 if correction == "none" else max(len(pairs), 1)
-    pairs = pairs.assign(detectable=errors.detectable(level / n_counted))
-    if margin is None:
-        return pairs
-    p_values = errors.equivalence(pairs["difference"].to_numpy(), margin)
-    return pairs.assign(p_equivalent=p_values, equivalent=adjust(p_values, correction) <= level)
 
 
 def _undecidable(
@@ -311,36 +297,6 @@ def _undecidable(
             "or leave it out"
         )
     return ""
-
-
-@checked(ComparisonError)
-def against(
-    pairs: pd.DataFrame,
-    baseline: str,
-    correction: Correction | None,
-    level: float,
-    margin: float | None,
-) -> pd.DataFrame:
-    """Return the pairs with the baseline, turned so that it is second, and corrected again.
-
-    Without a correction, p-values stay those among all pairs.
-    """
-    if missing := {"first", "second", "p", "low", "high"} - {*pairs}:
-        raise ComparisonError(
-            f"against: pairs has no column {sorted(missing)[0]!r}; give those of a Comparison"
-        )
-    rows = pairs[(pairs["first"] == baseline) | (pairs["second"] == baseline)].copy()
-    turned = rows["first"] == baseline
-    rows.loc[turned, ["first", "second"]] = rows.loc[turned, ["second", "first"]].to_numpy()
-    rows.loc[turned, ["low", "high"]] = -rows.loc[turned, ["high", "low"]].to_numpy()
-    for column in ("difference", "effect_size"):
-        rows.loc[turned, column] *= -1
-    rows = rows.reset_index(drop=True)
-    if correction is None:
-        return rows
-    rows["p_adjusted"] = adjust(rows["p"], correction)
-    rows["significant"] = rows["p_adjusted"] <= level
-    return _with_power(rows, correction, level, margin)
 
 
 def table_fault(table: Floats, names: Sequence[str], of_rows: str) -> str:

@@ -7,12 +7,8 @@ import numpy as np
 from harness import seeds
 from harness.arguments import checked
 from harness.errors import ComparisonError
-from harness.statistics.intervals import (
-    IntervalMethod,
-    check_settings,
-    interval_of,
-    intervals_of_many,
-)
+from harness.statistics.bootstrap import check_settings
+from harness.statistics.intervals import IntervalMethod, interval_of
 from harness.statistics.paired import DEFAULT_RESAMPLES, check_unit
 from harness.statistics.resampling import MANY_USERS, Floats, drawn_users, resampled_means
 
@@ -71,6 +67,7 @@ def gaps(
     m, values = one.shape[1], one - other if paired else _pseudo_values(one, other)
     if n_resamples is None and len(values) >= MANY_USERS:
         from harness.statistics.expansion import Moments
+        from harness.statistics.many_users import intervals_of_many
 
         moments = Moments.of_columns(np.ascontiguousarray(values.T))
         return moments.mean, *intervals_of_many(moments, confidence, method, seed)

@@ -8,25 +8,14 @@ or without any difference.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from harness.arguments import MOST_SCORE, checked, unit_fault
 from harness.errors import ComparisonError, suggestion
-from harness.lazy import scipy
-from harness.statistics.resampling import (
-    LEAST_P,
-    MANY_USERS,
-    MOST_RESAMPLES,
-    Draws,
-    Floats,
-    PairColumns,
-)
-
-if TYPE_CHECKING:
-    from harness.statistics.expansion import Moments
+from harness.statistics.resampling import LEAST_P, Draws, Floats, PairColumns
 
 DEFAULT_RESAMPLES = 10_000
 EPSILON = float(np.finfo(np.float64).eps)
@@ -49,29 +38,6 @@ def check_unit(where: str, *columns: Floats, most: float = MOST_SCORE) -> None:
 
 
 @checked(ComparisonError)
-def paired_t(differences: Floats) -> Floats:
-    """Student's paired t-test: ``scipy.stats.ttest_1samp`` of the differences.
-
-    1 for fewer than two users, 0 for several users who all differ by the same amount.
-    """
-
-    def test(column: Floats) -> float:
-        return 0.0 if _is_constant(column) else float(scipy.stats.ttest_1samp(column, 0.0).pvalue)
-
-    return _by_column(differences, test, fewest=2)
-
-
-@checked(ComparisonError)
-def wilcoxon(differences: Floats) -> Floats:
-    """Wilcoxon's signed-rank test, ``scipy.stats.wilcoxon``; zero differences are left out.
-
-    With thousands of users it rejects equal algorithms too often (Ihemelandu and Ekstrand, SIGIR
-    2023, doi:10.48550/arXiv.2305.02461).
-    """
-    return _by_column(differences, lambda column: float(scipy.stats.wilcoxon(column).pvalue))
-
-
-@checked(ComparisonError)
 def effect_size(differences: Floats) -> Floats:
     """Return Cohen's d_z: the mean difference in standard deviations (n - 1) of the differences.
 
@@ -80,21 +46,21 @@ def effect_size(differences: Floats) -> Floats:
     """
 
     def size(column: Floats) -> float:
-        if _is_constant(column):
+        if is_constant(column):
             return float(np.copysign(np.inf, column[0])) if column[0] else 0.0
         return float(column.mean() / column.std(ddof=1))
 
-    sizes = _by_column(differences, size, fewest=2, none=0.0)
+    sizes = by_column(differences, size, fewest=2, none=0.0)
     sizes[np.count_nonzero(~np.isnan(differences), axis=0) < 2] = np.nan
     return sizes
 
 
-def _is_constant(values: Floats) -> bool:
+def is_constant(values: Floats) -> bool:
     """Return whether all values are equal except for rounding."""
     return bool(np.ptp(values) <= 50 * EPSILON * np.abs(values).max())
 
 
-def _by_column(
+def by_column(
     differences: Floats, function: Callable[[Floats], float], *, fewest: int = 1, none: float = 1.0
 ) -> Floats:
     """Apply a function to the known part of each column that has something to test."""
@@ -102,50 +68,6 @@ def _by_column(
     columns = (column[~np.isnan(column)] for column in differences.T)
     values = [function(x) if len(x) >= fewest and x.any() else none for x in columns]
     return np.array(values)
-
-
-@checked(ComparisonError)
-def randomisation(differences: Floats, n_resamples: int | None = None, seed: int = 0) -> Floats:
-    """Fisher's randomisation test of the mean difference: signs flipped at random, user by user.
-
-    The p-value is the share of sign vectors whose mean is at least as far from 0 as the observed
-    one: (b + 1) / (B + 1) with b of B random vectors, which counts the observed one and never gives
-    0 (Phipson and Smyth 2010, doi:10.2202/1544-6115.1585). A pair with so few differing users that
-    there are no more than B vectors is tested exactly, over all of them.
-
-    Left out, B is 10,000, and from 10,000 users on the share is computed by a saddlepoint
-    approximation, without random vectors; see `harness.statistics.expansion`.
-    """
-    if differences.ndim != 2:
-        raise ComparisonError(
-            f"differences of shape {differences.shape}; give a row for each user and a column for "
-            "each pair"
-        )
-    if n_resamples is not None and not 1 <= n_resamples <= MOST_RESAMPLES:
-        raise ComparisonError(f"{n_resamples} resamples; use 10,000")
-    check_unit("differences", differences)
-    n_users, n_pairs = differences.shape
-    if n_resamples is None and n_users >= MANY_USERS:
-        from harness.statistics.expansion import Moments
-
-        moments = Moments.of_columns(np.ascontiguousarray(differences.T))
-        return randomise_many(moments, Draws(seed))[0]
-    columns = np.column_stack([differences, np.zeros(n_users)])
-    pairs = PairColumns(columns, np.arange(n_pairs), np.full(n_pairs, n_pairs))
-    return randomise(pairs, n_resamples or DEFAULT_RESAMPLES, Draws(seed))[0]
-
-
-def randomise_many(
-    moments: Moments, draws: Draws, smallest: float | None = None
-) -> tuple[Floats, NDArray[np.bool_]]:
-    """Test pairs of many users by their moments; those with too few effective users by signs."""
-    p_values, is_bound = moments.sign_test()
-    for pair in np.flatnonzero(~moments.has_test).tolist():
-        differences = np.nan_to_num(moments.values(pair))
-        columns = np.column_stack([differences, np.zeros(len(differences))])
-        few = PairColumns(columns[differences != 0], np.array([0]), np.array([1]))
-        (p_values[pair],), (is_bound[pair],) = randomise(few, DEFAULT_RESAMPLES, draws, smallest)
-    return p_values, is_bound
 
 
 def randomise(

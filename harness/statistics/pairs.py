@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -10,15 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.kernels import each_block
-from harness.statistics.intervals import IntervalMethod, intervals_of_many, pair_intervals
-from harness.statistics.paired import (
-    DEFAULT_RESAMPLES,
-    effect_size,
-    paired_t,
-    randomise,
-    randomise_many,
-    wilcoxon,
-)
+from harness.lazy import pd
+from harness.statistics.corrections import Correction, adjust
+from harness.statistics.intervals import IntervalMethod, pair_intervals
+from harness.statistics.paired import DEFAULT_RESAMPLES, effect_size, randomise
 from harness.statistics.resampling import MANY_USERS, Draws, Floats, Indices, PairColumns
 from harness.statistics.standard_error import StandardError, over_users
 
@@ -89,7 +85,7 @@ class ScoredPairs:
         The differences of a few pairs at a time are in memory.
         """
         described = np.ones((6, len(self.firsts)))
-        p_of = {"t": paired_t, "wilcoxon": wilcoxon}.get(test)
+        p_of = _p_of(test)
         if self.moments is not None:
             pairs = self.moments[self.table.shape[1] :]
             error, degrees = pairs.standard_error()
@@ -123,6 +119,8 @@ class ScoredPairs:
         if self.n_resamples is not None:
             return randomise(self.shared, self.n_resamples, draws)
         if self.moments is not None:
+            from harness.statistics.many_users import randomise_many
+
             return randomise_many(self.moments[self.table.shape[1] :], draws, smallest)
         return randomise(self.shared, DEFAULT_RESAMPLES, draws, smallest)
 
@@ -131,29 +129,30 @@ class ScoredPairs:
     ) -> tuple[Floats, Floats]:
         """Return the intervals of the columns, and then those of the pairs."""
         if self.n_resamples is None and self.moments is not None:
+            from harness.statistics.many_users import intervals_of_many
+
             return intervals_of_many(self.moments, confidence, method, draws.seed)
         means = draws.means(self.shared.columns, self.n_resamples or DEFAULT_RESAMPLES)
         return pair_intervals(self.shared, self.table.shape[1], confidence, means, method)
 
-    def over_seeds(self, by_seed: Floats, test: PairedTest, ratio: float) -> StandardError:
-        """Return the standard errors of the columns and then of the pairs, over users and seeds."""
-        from harness.statistics.variance import corrected, two_way
 
-        n = self.table.shape[1]
-        first, second = np.append(np.arange(n), self.firsts), np.append([-1] * n, self.seconds)
-        at_once = len(first) if self.moments is None else 1  # in memory
+def _p_of(test: PairedTest) -> Callable[[Floats], Floats] | None:
+    """Return a test that takes the differences alone, if it is one."""
+    if test not in ("t", "wilcoxon"):
+        return None
+    from harness.statistics.paired_tests import paired_t, wilcoxon
 
-        def differences(scores: Floats, part: slice) -> Floats:
-            is_alone = second[part] < 0
-            partners = np.where(is_alone, 0.0, scores[..., second[part]])
-            return np.ascontiguousarray(scores[..., first[part]] - partners)
+    return paired_t if test == "t" else wilcoxon
 
-        errors = []
-        for start in range(0, len(first), at_once):
-            part = slice(start, start + at_once)
-            scores = differences(by_seed, part)
-            if test == "two-way":
-                errors.append(two_way(differences(self.table, part), scores))
-            else:
-                errors.append(corrected(scores, ratio))
-        return StandardError(*(np.concatenate(parts) for parts in zip(*errors, strict=True)))
+
+def with_power(
+    pairs: pd.DataFrame, correction: Correction, level: float, margin: float | None
+) -> pd.DataFrame:
+    """Add to a family of pairs what it can detect and, with a margin, which are equivalent."""
+    errors = StandardError(pairs["standard_error"].to_numpy(), pairs["degrees"].to_numpy())
+    n_counted = 1 if correction == "none" else max(len(pairs), 1)
+    pairs = pairs.assign(detectable=errors.detectable(level / n_counted))
+    if margin is None:
+        return pairs
+    p_values = errors.equivalence(pairs["difference"].to_numpy(), margin)
+    return pairs.assign(p_equivalent=p_values, equivalent=adjust(p_values, correction) <= level)

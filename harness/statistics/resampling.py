@@ -36,7 +36,6 @@ FEWEST, MOST = 64, 1000  # resamples in a block
 FEWEST_BITS = 4  # of how often a user is drawn; 16 times is rare
 COLUMNS_AT_ONCE = 64  # whose sums of 256 subsets of users fit in the cache
 LEAST_WORK = 1_000_000  # users times columns times resamples that are too few for another thread
-MOST_DRAWN = 1 << 20  # users that are drawn at once from a few
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,29 +228,6 @@ def _fixed(values: Floats) -> tuple[Integers, NDArray[np.int32]]:
     integers = np.zeros((64 * -(-len(values) // 64), values.shape[1]), np.int64)
     integers[: len(values)] = np.rint(np.ldexp(values, shifts))
     return integers, shifts
-
-
-def means_of_few(values: Floats, n_resamples: int, rng: np.random.Generator) -> Floats:
-    """Return means of users drawn with replacement, in the time of those who are not alike.
-
-    NaN is ignored. Users with the median are not drawn one by one: how many of the others are is
-    binomial, and a mean is the median and their deviations from it. So a million users of whom a
-    hundred differ are resampled as fast as a hundred.
-    """
-    defined = values[~np.isnan(values)]
-    centre = float(np.median(defined))
-    deviations = defined[defined != centre] - centre
-    n_known = rng.binomial(len(values), len(defined) / len(values), n_resamples)
-    n_drawn = rng.binomial(n_known, len(deviations) / len(defined))
-    sums = np.zeros(n_resamples)
-    step = max(1, MOST_DRAWN // max(1, len(deviations)))
-    for start in range(0, n_resamples if len(deviations) else 0, step):
-        sizes = n_drawn[start : start + step]
-        drawn = deviations[rng.integers(0, len(deviations), sizes.sum(), dtype=np.uint32)]
-        resample = np.repeat(np.arange(len(sizes)), sizes)
-        sums[start : start + step] = np.bincount(resample, drawn, minlength=len(sizes))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(np.where(n_known > 0, centre + sums / n_known, np.nan))
 
 
 def _sums(bits: Bits, values: Integers) -> Integers:

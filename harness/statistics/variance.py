@@ -10,9 +10,45 @@ from collections.abc import Sequence
 import numpy as np
 
 from harness.arguments import MOST_SCORE, checked, unit_fault
-from harness.errors import ComparisonError
+from harness.errors import ComparisonError, counted
+from harness.statistics.pairs import PairedTest, ScoredPairs
 from harness.statistics.resampling import Floats
-from harness.statistics.standard_error import StandardError, over_users
+from harness.statistics.standard_error import FEWEST_SEEDS, FEWEST_USERS, StandardError, over_users
+
+
+def over_seeds(
+    pairs: ScoredPairs, by_seed: Floats, test: PairedTest, ratio: float
+) -> StandardError:
+    """Return the standard errors of the columns and then of their pairs, over users and seeds."""
+    n = pairs.table.shape[1]
+    first, second = np.append(np.arange(n), pairs.firsts), np.append([-1] * n, pairs.seconds)
+    at_once = len(first) if pairs.moments is None else 1  # in memory
+
+    def differences(scores: Floats, part: slice) -> Floats:
+        is_alone = second[part] < 0
+        partners = np.where(is_alone, 0.0, scores[..., second[part]])
+        return np.ascontiguousarray(scores[..., first[part]] - partners)
+
+    errors = []
+    for start in range(0, len(first), at_once):
+        part = slice(start, start + at_once)
+        scores = differences(by_seed, part)
+        if test == "two-way":
+            errors.append(two_way(differences(pairs.table, part), scores))
+        else:
+            errors.append(corrected(scores, ratio))
+    return StandardError(*(np.concatenate(parts) for parts in zip(*errors, strict=True)))
+
+
+def note_of_few(n_seeds: int, n_users: int) -> str:
+    """Return why the two-way test may not keep its level; empty for enough seeds and users."""
+    counts = (("seed", n_seeds, FEWEST_SEEDS), ("user", n_users, FEWEST_USERS))
+    few = [counted(n, noun) for noun, n, fewest in counts if n < fewest]
+    return bool(few) * (
+        f"with {' and '.join(few)} the test may find differences that are not there, and "
+        f"misses many that are; it keeps its level from {FEWEST_SEEDS} seeds and "
+        f"{FEWEST_USERS} users on"
+    )
 
 
 def two_way(values: Floats, by_seed: Floats) -> StandardError:

@@ -102,4 +102,4 @@ harness.run(config, results=None)
 print(json.dumps([name for name in sys.modules if name.startswith("harness.analyses.")]))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert set(json.loads(done.stdout)) == {"harness.analyses.builtin", "harness.analyses.bounds"}
+    assert set(json.loads(done.stdout)) == {"harness.analyses.base", "harness.analyses.bounds"}

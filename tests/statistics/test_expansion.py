@@ -15,8 +15,8 @@ from harness.statistics import (
     randomisation,
 )
 from harness.statistics.expansion import LEAST_P, Moments
+from harness.statistics.many_users import means_of_few
 from harness.statistics.pairs import PairedTest
-from harness.statistics.resampling import means_of_few
 from harness.statistics.standard_error import over_users
 
 ENOUGH = 1e-2  # of an interval's width

@@ -9,8 +9,9 @@ from numpy.random import Generator
 
 from harness.algorithms import surprise
 from harness.algorithms.base import DOUBLE, MEAN, FitOptions, Progress, Size
+from harness.algorithms.compiled.later_ratings import grown
 from harness.algorithms.compiled.matrix import in_blocks
-from harness.algorithms.compiled.svd import FACTORS, FactorModel, grown
+from harness.algorithms.compiled.svd import FACTORS, FactorModel
 from harness.algorithms.parameters import Params
 from harness.algorithms.trainset import ColumnTrainset, Floats, Lists
 from harness.kernels import LANES, ROWS_AHEAD, in_lines, kernel, read_ahead

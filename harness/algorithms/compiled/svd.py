@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from typing import Any, ClassVar, TypeVar
 
@@ -46,11 +45,6 @@ def summing_kernel(function: F) -> F:
     harness promises 1e-9. NaN and infinity keep their meaning.
     """
     return kernel(function, fastmath={"reassoc", "contract"})
-
-
-def grown(biases: Floats, n: int) -> Floats:
-    """Return a copy of biases with those of new users or items, which are 0."""
-    return np.concatenate([biases, np.zeros(n - len(biases))])
 
 
 class FactorModel(Algorithm):
@@ -123,30 +117,16 @@ class SVD(FactorModel):
     def go_on(
         cls, model: surprise.AlgoBase, trainset: ColumnTrainset, n_epochs: int, rng: Generator
     ) -> bool:
-        sizes = (trainset.n_users, trainset.n_items)
-        state = [
-            grown(getattr(model, name), n) for name, n in zip(("bu", "bi"), sizes, strict=True)
-        ]
-        for name, n in zip(cls.learnt[2:], (*sizes, trainset.n_items), strict=False):
-            factors = getattr(model, name)
-            shape = (n - len(factors), model.n_factors)
-            drawn = rng.normal(model.init_mean, model.init_std_dev, shape)
-            state.append(np.concatenate([factors, drawn]))
-        shorter = copy.copy(model)
-        shorter.n_epochs = n_epochs
-        cls.descend(shorter, trainset, state, cls.learnt)
-        vars(model).update(zip(cls.learnt, state, strict=True))
+        from harness.algorithms.compiled.later_ratings import go_on
+
+        go_on(cls, model, trainset, n_epochs, rng)
         return True
 
     @classmethod
     def fold_in(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> dict[str, object]:
-        new = {
-            "bu": np.zeros(trainset.n_users),
-            "pu": np.full((trainset.n_users, model.n_factors), float(model.init_mean)),
-        }
-        state = [np.array(new.get(name, getattr(model, name))) for name in cls.learnt]
-        cls.descend(model, trainset, state, tuple(new))
-        return {name: value for name, value in zip(cls.learnt, state, strict=True) if name in new}
+        from harness.algorithms.compiled.later_ratings import fold_in
+
+        return fold_in(cls, model, trainset)
 
     @classmethod
     def descend(

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from harness.algorithms import base, registry, surprise
 from harness.algorithms.compiled import slope_one
 from harness.algorithms.compiled.knn import models as knn
-from harness.algorithms.compiled.knn.neighbours import average_pairs
+from harness.algorithms.compiled.knn.neighbours import MEANS_A_THREAD, average_pairs
 from harness.algorithms.compiled.matrix import each_row
 from harness.algorithms.trainset import Bools, Codes, ColumnTrainset, Floats, Lists
 from harness.extras.accelerate.calls import NotAccelerated
@@ -242,7 +242,7 @@ class Neighbours(Estimator):
             means[known[places]] = of_pairs
             counts[known[places]] = n_nearest
 
-        each_row(xs, compiled.rows_at_once, knn.MEANS_A_THREAD, average)
+        each_row(xs, compiled.rows_at_once, MEANS_A_THREAD, average)
         values = compiled.complete(means, users, items)
         reasons = np.zeros(len(users), np.int8)
         if np.isnan(compiled.unknown):

@@ -2,11 +2,51 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
+from harness.algorithms.compiled.knn.neighbours import MEANS_A_THREAD
 from harness.algorithms.compiled.knn.similarities import HALF
-from harness.algorithms.trainset import Codes, Floats, Lists, Offsets
-from harness.kernels import kernel
+from harness.algorithms.trainset import Codes, Floats, Lists, Offsets, Order
+from harness.kernels import each_block, kernel, rows_of_owners
+
+if TYPE_CHECKING:
+    from harness.algorithms.compiled.knn.models import KNNBasic
+
+
+def means_of_users(scorer: KNNBasic, users: Codes) -> Floats:
+    """Return the means over neighbours of known users with all items, shape (n, n_items)."""
+    if scorer.user_based:
+        return _average(scorer, users, scorer.x_lists, scorer.y_lists)
+    return _average(scorer, scorer.items, *_only(scorer, users)).T
+
+
+def _only(scorer: KNNBasic, ys: Codes) -> tuple[Lists, Lists]:
+    """Return the lists of all x restricted to some y, and of those y, numbered from 0."""
+    offsets, xs, values = scorer.y_lists
+    owners, rows = rows_of_owners(offsets, ys)
+    starts = np.searchsorted(owners, np.arange(len(ys) + 1))
+    y_lists = Lists(starts, xs[rows], values[rows])
+    order = Order.of(starts, y_lists.ids, len(scorer.x_lists.offsets) - 1)
+    return order.lists(y_lists.ratings), y_lists
+
+
+def _average(scorer: KNNBasic, xs: Codes, x_lists: Lists, y_lists: Lists) -> Floats:
+    """Return the mean over the neighbours of each x for every y, shape (len(xs), n_y)."""
+    means = np.empty((len(xs), len(y_lists.offsets) - 1))
+
+    def average(start: int, stop: int) -> None:
+        for first in range(start, stop, scorer.rows_at_once):
+            last = min(first + scorer.rows_at_once, stop)
+            similarities = scorer.similarities(xs[first:last])
+            order = np.argsort(-similarities, axis=1)
+            average_catalogue(
+                similarities, order, x_lists, y_lists, *scorer.options, means[first:last]
+            )
+
+    each_block(average, len(xs), MEANS_A_THREAD)
+    return means
 
 
 @kernel

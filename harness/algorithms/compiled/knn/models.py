@@ -16,7 +16,7 @@ from harness.algorithms.base import (
     NeedsSurprise,
     Size,
 )
-from harness.algorithms.compiled.knn.neighbours import average_pairs
+from harness.algorithms.compiled.knn.neighbours import MEANS_A_THREAD, average_pairs
 from harness.algorithms.compiled.knn.similarities import sides, similarities_of
 from harness.algorithms.compiled.matrix import (
     CATALOGUE_BLOCK,
@@ -27,11 +27,9 @@ from harness.algorithms.compiled.matrix import (
 )
 from harness.algorithms.parameters import Params
 from harness.algorithms.registry import BLOCK
-from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, Lists, Offsets, Order
-from harness.kernels import each_block, rows_of_owners
+from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, Lists, Offsets
 from harness.quantities import SearchSpace, log_range
 
-MEANS_A_THREAD = 8  # of rows of means over neighbours, the fewest
 SIMILARITIES_AT_ONCE = 1 << 20  # that a thread holds, in up to 64 rows
 SPACE: SearchSpace = {
     "k": log_range(5, 200),
@@ -93,16 +91,9 @@ class KNNBasic(Algorithm):
 
     @classmethod
     def fold_in(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> dict[str, object]:
-        if not model.sim_options["user_based"]:
-            return {"n_y": trainset.n_users, "yr": trainset.ur}
-        from harness.algorithms.compiled.baseline_only import fold_in_biases
-        from harness.algorithms.compiled.knn.new_users import with_neighbours
+        from harness.algorithms.compiled.knn.new_users import attributes_of
 
-        bu = model.bu
-        if bu is not None:
-            of_new = fold_in_biases(model.bsl_options, model.bi, trainset)
-            bu = np.concatenate([of_new, bu])
-        return with_neighbours(model, trainset, bu)
+        return attributes_of(model, trainset)
 
     @classmethod
     def describe(cls, model: surprise.AlgoBase, trainset: ColumnTrainset, x_lists: Lists) -> None:
@@ -157,11 +148,10 @@ class KNNBasic(Algorithm):
         return estimates, np.isnan(estimates)
 
     def rows(self, users: Codes) -> Estimates:
+        from harness.algorithms.compiled.knn.catalogue import means_of_users
+
         is_known = users >= 0
-        if self.user_based:
-            of_known = self.average_all(users[is_known], self.x_lists, self.y_lists)
-        else:
-            of_known = self.average_all(self.items, *self.only(users[is_known])).T
+        of_known = means_of_users(self, users[is_known])
         means = np.full((len(users), self.trainset.n_items), self.unknown)
         means[is_known] = of_known
         del of_known
@@ -174,30 +164,3 @@ class KNNBasic(Algorithm):
         if np.isnan(rows).any():
             raise NeedsSurprise  # what nlargest does with NaN follows from its heap alone
         return rows
-
-    def only(self, ys: Codes) -> tuple[Lists, Lists]:
-        """Return the lists of all x restricted to some y, and of those y, numbered from 0."""
-        offsets, xs, values = self.y_lists
-        owners, rows = rows_of_owners(offsets, ys)
-        starts = np.searchsorted(owners, np.arange(len(ys) + 1))
-        y_lists = Lists(starts, xs[rows], values[rows])
-        order = Order.of(starts, y_lists.ids, len(self.x_lists.offsets) - 1)
-        return order.lists(y_lists.ratings), y_lists
-
-    def average_all(self, xs: Codes, x_lists: Lists, y_lists: Lists) -> Floats:
-        """Return the mean over the neighbours of each x for every y, shape (len(xs), n_y)."""
-        from harness.algorithms.compiled.knn.catalogue import average_catalogue
-
-        means = np.empty((len(xs), len(y_lists.offsets) - 1))
-
-        def average(start: int, stop: int) -> None:
-            for first in range(start, stop, self.rows_at_once):
-                last = min(first + self.rows_at_once, stop)
-                similarities = self.similarities(xs[first:last])
-                order = np.argsort(-similarities, axis=1)
-                average_catalogue(
-                    similarities, order, x_lists, y_lists, *self.options, means[first:last]
-                )
-
-        each_block(average, len(xs), MEANS_A_THREAD)
-        return means

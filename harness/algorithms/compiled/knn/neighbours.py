@@ -7,6 +7,8 @@ import numpy as np
 from harness.algorithms.trainset import Codes, Floats, Lists, Offsets
 from harness.kernels import kernel
 
+MEANS_A_THREAD = 8  # of rows of means over neighbours, the fewest
+
 
 # For single pairs, the raters of y are gone through in the order of the list, and the nearest so
 # far kept sorted by insertion: behind equal ones, as ``heapq.nlargest`` has them. What they are

@@ -1,4 +1,4 @@
-"""New users of a model whose neighbours are users: similar to those of the training set."""
+"""New users of a model of neighbours; where these are users, those of the training set."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import copy
 import numpy as np
 
 from harness.algorithms import surprise
+from harness.algorithms.compiled.baseline_only import fold_in_biases
 from harness.algorithms.compiled.knn.similarities import similarities_of
 from harness.algorithms.compiled.matrix import rows_of
 from harness.algorithms.trainset import (
@@ -18,6 +19,17 @@ from harness.algorithms.trainset import (
     RatingLists,
     both_ways,
 )
+
+
+def attributes_of(model: surprise.AlgoBase, trainset: ColumnTrainset) -> dict[str, object]:
+    """Return the attributes of a model of the users of `trainset`, with the same items."""
+    if not model.sim_options["user_based"]:
+        return {"n_y": trainset.n_users, "yr": trainset.ur}
+    bu = model.bu
+    if bu is not None:
+        of_new = fold_in_biases(model.bsl_options, model.bi, trainset)
+        bu = np.concatenate([of_new, bu])
+    return with_neighbours(model, trainset, bu)
 
 
 def with_neighbours(
