@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import io
 import runpy
 import sys
 from pathlib import Path
+from types import ModuleType
+from zipfile import is_zipfile
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -32,15 +35,49 @@ def main(arguments: list[str] | None = None) -> None:
         strict=given.strict, compare=given.compare, verbose=given.verbose, exact=given.exact
     )
     sys.argv = [given.name, *given.arguments]
-    if not given.module:
-        sys.path[0] = str(Path(given.name).resolve().parent)
     try:
-        run = runpy.run_module if given.module else runpy.run_path
-        run(given.name, run_name="__main__")
+        if given.module:
+            runpy.run_module(given.name, run_name="__main__")
+        else:
+            run_script(Path(given.name))
     finally:
         if given.report:
             sys.stderr.write(f"{patch_report()!r}\n")
 
 
+def run_script(path: Path) -> None:
+    """Run a script, or a folder or archive with a ``__main__.py``, as ``python path`` does.
+
+    ``__file__`` is absolute, ``sys.argv`` as it was typed, and the module stays ``__main__`` until
+    the process ends, which `runpy.run_path` has otherwise.
+    """
+    if path.is_dir() or is_zipfile(path):
+        runpy.run_path(str(path.absolute()), run_name="__main__")
+        return
+    sys.path[0] = str(path.resolve().parent)
+    script = ModuleType("__main__")
+    vars(script).update(__file__=str(path.absolute()), __builtins__=__builtins__)
+    sys.modules["__main__"] = script
+    with io.open_code(str(path.absolute())) as file:
+        code = compile(file.read(), script.__file__ or "", "exec")
+    exec(code, vars(script))  # noqa: S102 - the script that was asked for
+
+
+def show_error(error: Exception) -> None:
+    """Show an error of a script as ``python`` does: without what ran the script."""
+    trace = error.__traceback__
+    while (
+        trace is not None
+        and trace.tb_next is not None
+        and trace.tb_frame.f_code.co_filename in (__file__, runpy.run_path.__code__.co_filename)
+    ):
+        trace = trace.tb_next
+    sys.excepthook(type(error), error.with_traceback(trace), trace)
+
+
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except Exception as error:
+        show_error(error)
+        sys.exit(1)

@@ -152,7 +152,9 @@ def deviate(items: Offsets, by_item: Lists, by_user: Lists, dev: Floats, freq: O
                 sums[shared, 1] += 1.0
         for other in range(n_items):
             total, count = sums[other, 0], sums[other, 1]
-            dev[place, other] = total / count if count > 0.0 else np.nan
+            mean = total / count if count > 0.0 else np.nan
+            # Surprise has the other sign of the opposite, whose 0 is positive.
+            dev[place, other] = -0.0 if mean == 0.0 and other < item else mean
         if len(freq):
             for other in range(n_items):
                 freq[place, other] = np.int64(sums[other, 1])

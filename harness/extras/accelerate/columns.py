@@ -3,7 +3,8 @@
 A training set that is made here is Surprise's own class. Its dictionaries ``ur`` and ``ir`` are
 made when somebody reads them; until then nobody can have changed them, and the columns hold the
 same. Afterwards, and for training sets from elsewhere, the columns are compared with the
-dictionaries before they are used.
+dictionaries before they are used: with all of them for a fit, and for estimates with the lists of
+their users and items.
 """
 
 from __future__ import annotations
@@ -143,7 +144,12 @@ def read(trainset: surprise.Trainset) -> None:
         columns = _UNREAD.get(trainset)
         if columns is None:
             return
-        vars(trainset).update(ur=_dictionary(columns.by_user), ir=_dictionary(columns.by_item))
+        sides = columns.by_user, columns.by_item
+        pairs = [_pairs(lists) for lists in sides]
+        lengths = [np.diff(lists.offsets).tolist() for lists in sides]
+        ur, ir = (_dictionary(*side) for side in zip(pairs, lengths, strict=True))
+        vars(trainset).update(ur=ur, ir=ir)
+        _READ[trainset] = _Read(pairs, lengths, columns)
         del _UNREAD[trainset]
 
 
@@ -153,21 +159,37 @@ def read_all() -> None:
         read(trainset)
 
 
-def _dictionary(lists: Lists) -> defaultdict[int, Rated]:
-    offsets, ids, ratings = lists.offsets.tolist(), lists.ids.tolist(), lists.ratings.tolist()
+def _pairs(lists: Lists) -> Rated:
     with no_collection():
-        pairs = list(zip(ids, ratings, strict=True))
+        return list(zip(lists.ids.tolist(), lists.ratings.tolist(), strict=True))
+
+
+def _dictionary(pairs: Rated, lengths: list[int]) -> defaultdict[int, Rated]:
     dictionary: defaultdict[int, Rated] = defaultdict(list)
-    for inner in range(len(offsets) - 1):
-        dictionary[inner] = pairs[offsets[inner] : offsets[inner + 1]]
+    stop = 0
+    for inner, length in enumerate(lengths):
+        start, stop = stop, stop + length
+        dictionary[inner] = pairs[start:stop]
     return dictionary
 
 
-def columns_of(trainset: surprise.Trainset) -> ColumnTrainset:
-    """Return the columns of a training set, as its dictionaries hold them now."""
+def is_known(trainset: surprise.Trainset) -> bool:
+    """Return whether the columns of a training set have been made, though it may have changed."""
+    return trainset in _UNREAD or trainset in _READ
+
+
+def columns_of(
+    trainset: surprise.Trainset, of: tuple[Iterable[int], Iterable[int]] | None = None
+) -> ColumnTrainset:
+    """Return the columns of a training set, as its dictionaries hold them now.
+
+    `of` are inner ids of users and items, -1 for unknown ones, whose lists alone are read.
+    """
     if type(trainset) is not surprise.Trainset:
         raise NotAccelerated(f"a training set of type {type(trainset).__name__}")
     columns = _UNREAD.get(trainset)
+    if columns is None and of is not None:
+        columns = _unchanged_columns(trainset, of)
     if columns is None:
         columns = _columns_of_dictionaries(trainset)
     if columns.n_ratings == 0:
@@ -176,6 +198,28 @@ def columns_of(trainset: surprise.Trainset) -> ColumnTrainset:
         trainset._global_mean = columns.global_mean
     columns.__dict__["global_mean"] = trainset._global_mean  # Surprise computes it once
     return columns
+
+
+def _unchanged_columns(
+    trainset: surprise.Trainset, of: tuple[Iterable[int], Iterable[int]]
+) -> ColumnTrainset | None:
+    """Return the columns of the last time if the lists of some users and items are the same."""
+    before = _READ.get(trainset)
+    if before is None or before.columns.rating_scale != trainset.rating_scale:
+        return None
+    lists = before.columns.by_user, before.columns.by_item
+    for side, inner_ids, pairs, (offsets, _, _) in zip(
+        (trainset.ur, trainset.ir), of, before.pairs, lists, strict=True
+    ):
+        if not isinstance(side, dict) or len(side) != len(offsets) - 1:
+            return None
+        for inner in inner_ids:
+            if inner >= 0 and not (
+                inner in side
+                and same_objects(pairs[offsets[inner] : offsets[inner + 1]], side[inner])
+            ):
+                return None
+    return before.columns
 
 
 def _columns_of_dictionaries(trainset: surprise.Trainset) -> ColumnTrainset:

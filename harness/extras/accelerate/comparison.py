@@ -43,7 +43,9 @@ def require_same(here: Any, there: Any, where: str) -> None:
                 require_same(value, other, f"{where}[{place}]")
     elif isinstance(here, surprise.Trainset | surprise.AlgoBase):
         require_same_objects(here, there, where)
-    elif not (here == there or (here != here and there != there)):
+    elif not (here == there or (here != here and there != there)) or (
+        here == 0 and isinstance(here, float) and np.signbit(here) != np.signbit(there)
+    ):
         _differ(here, there, where)
 
 
@@ -67,6 +69,7 @@ def _require_same_arrays(here: Any, there: Any, where: str) -> None:
     differs = here != there
     if here.dtype.kind == "f":
         differs &= ~(np.isnan(here) & np.isnan(there))
+        differs |= (here == 0) & (np.signbit(here) != np.signbit(there))
     if differs.any():
         place = tuple(int(index) for index in np.argwhere(differs)[0])
         _differ(here[place], there[place], f"{where}{list(place)}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ from harness.algorithms.compiled.knn import models as knn
 from harness.algorithms.compiled.knn.neighbours import MEANS_A_THREAD, average_pairs
 from harness.algorithms.compiled.matrix import each_row
 from harness.algorithms.trainset import Bools, Codes, ColumnTrainset, Floats, Lists
+from harness.extras.accelerate import altered
 from harness.extras.accelerate.calls import NotAccelerated
 from harness.extras.accelerate.pending import view_of
 from harness.kernels import kernel
@@ -30,6 +31,7 @@ REASONS = (
 """Surprise's words for why an estimate is impossible."""
 PAIRS_AT_ONCE = 1 << 13  # whose vectors fit into a cache
 Numbers = npt.NDArray[np.integer[Any]]
+Inner = Sequence[int]  # inner ids
 
 
 class Outcome(NamedTuple):
@@ -290,14 +292,32 @@ ESTIMATORS: dict[type, Callable[[surprise.AlgoBase, ColumnTrainset], Estimator]]
 }
 
 
-def estimator_of(model: surprise.AlgoBase, columns: ColumnTrainset) -> Estimator:
-    """Return what estimates for a fitted model; refuse a class that does something of its own."""
+def lists_read(model: Any, users: Inner, items: Inner) -> tuple[Inner, Inner]:
+    """Return whose lists of ratings the estimates of some users and items read.
+
+    Vectors, biases and clusters are in the model; the other algorithms look up what a user rated
+    or, with users as neighbours, who rated an item.
+    """
+    kind = kind_of(model)
+    if ESTIMATORS[kind] is Neighbours:
+        return ([], items) if model.sim_options["user_based"] else (users, [])
+    return (users if kind in (surprise.SVDpp, surprise.SlopeOne) else []), []
+
+
+def kind_of(model: surprise.AlgoBase) -> type:
+    """Return the class of Surprise that a model estimates as; refuse one that does not."""
     entry = registry.entry_of(type(model))
     if entry is None or entry.model_class not in ESTIMATORS:
         raise NotAccelerated("a class that Surprise does not have")
+    altered.require_own_test(entry.model_class)
     if not entry.may_score(model):
         raise NotAccelerated("a subclass that overrides how it estimates, or unusual parameters")
+    return entry.model_class
+
+
+def estimator_of(model: surprise.AlgoBase, columns: ColumnTrainset) -> Estimator:
+    """Return what estimates for a fitted model; refuse a class that does something of its own."""
     try:
-        return ESTIMATORS[entry.model_class](model, columns)
+        return ESTIMATORS[kind_of(model)](model, columns)
     except base.NeedsSurprise:
         raise NotAccelerated("similarities or spreads that have no order") from None

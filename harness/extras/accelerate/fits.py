@@ -14,7 +14,7 @@ from harness.algorithms.compiled.knn import similarities as knn
 from harness.algorithms.compiled.matrix import ROWS_BETWEEN_REPORTS as AT_ONCE
 from harness.algorithms.compiled.matrix import LazyMatrix
 from harness.algorithms.trainset import ColumnTrainset
-from harness.extras.accelerate import descent, traps
+from harness.extras.accelerate import altered, descent, traps
 from harness.extras.accelerate.calls import NotAccelerated, state
 from harness.extras.accelerate.pending import NAMES, forget, set_pending, view_of
 
@@ -62,6 +62,7 @@ def require_ordinary(owner: type, model: surprise.AlgoBase) -> Any:
     entry = registry.entry_of(owner)
     if entry is None or entry.model_class is not owner or owner not in FITS:
         raise NotAccelerated("a class that Surprise does not have")
+    altered.require_own_fit(owner)
     # The call has come to the ``fit`` of this class, whatever a subclass does around it.
     if not entry._unchanged(model, [name for name in entry.fit_methods if name != "fit"]):
         raise NotAccelerated("a subclass that overrides what `fit` calls")
@@ -104,6 +105,7 @@ def _fit_nmf(model: Any, entry: Any, columns: ColumnTrainset) -> Learnt:
 
 
 def _fit_clusters(model: Any, entry: Any, columns: ColumnTrainset) -> Learnt:
+    _require_finite(columns)
     averages = "avg_cltr_u", "avg_cltr_i", "avg_cocltr"
     names = ("cltr_u", "cltr_i", "user_mean", "item_mean", *averages)
     return _fit_by_entry(model, entry, columns, begin_epoch("Processing epoch", model), names)
@@ -145,6 +147,7 @@ def _fit_baselines(model: Any, entry: Any, columns: ColumnTrainset) -> Learnt:
 def baselines(model: Any, columns: ColumnTrainset) -> tuple[Any, Any]:
     """Return what ``compute_baselines`` does for a model without biases."""
     options = model.bsl_options
+    altered.require_own_functions()
     if not parameters.is_ordinary("bsl_options", options):
         raise NotAccelerated("parameters of unusual types")
     return baseline_only.fit_baselines(options, columns)
@@ -161,7 +164,13 @@ def say_similarities(model: Any, name: str) -> None:
     say(model, "Done computing similarity matrix.")
 
 
+def _require_finite(columns: ColumnTrainset) -> None:
+    if not np.isfinite(columns.by_user.ratings).all():  # of which Surprise makes whole numbers
+        raise NotAccelerated("a rating that is no number")
+
+
 def _fit_slope_one(model: Any, entry: Any, columns: ColumnTrainset) -> Learnt:
+    _require_finite(columns)
     slope_one.SlopeOne.fit(model, columns, base.FitOptions(lambda *_: None, as_surprise=True))
     matrices = {"freq": model.freq, "dev": model.dev}
     means = {"user_mean": model.user_mean}
@@ -213,6 +222,7 @@ def similarities_of(model: Any, columns: ColumnTrainset) -> Any:
 
 def compute_similarities(model: Any, columns: ColumnTrainset) -> Any:
     """Return what ``compute_similarities`` does, as an array."""
+    altered.require_own_functions()
     if columns.has_repeats:
         raise NotAccelerated("a user rated an item twice")
     if not parameters.is_ordinary("sim_options", model.sim_options):

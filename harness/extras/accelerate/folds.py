@@ -10,12 +10,11 @@ import numpy as np
 
 from harness.algorithms import surprise
 from harness.algorithms.trainset import Floats
-from harness.extras.accelerate import measures, testing
+from harness.extras.accelerate import altered, measures, testing
 from harness.extras.accelerate.calls import NotAccelerated, Options, run, state
 from harness.extras.accelerate.predictions import clipped
 from harness.extras.accelerate.scored import scored_rows
 
-MEASURES = ("rmse", "mse", "mae", "fcp")
 Columns = tuple[Callable[[], list[Any]], Floats, Floats]
 Scores = tuple[dict[str, Any], dict[str, Any], float, float]
 
@@ -58,7 +57,9 @@ class FoldScorer:
 
     def _is_ordinary(self, algo: Any, names: list[str]) -> bool:
         return (
-            {*names} <= {*MEASURES}
+            {*names} <= {*altered.MEASURES}
+            and altered.is_own(surprise.AlgoBase, "test")
+            and all(altered.is_own(surprise.accuracy, name) for name in names)
             and isinstance(algo, surprise.AlgoBase)
             and type(algo).test is surprise.AlgoBase.test
             and "test" not in vars(algo)
@@ -69,8 +70,8 @@ def _columns(algo: Any, testset: Any) -> Columns | list[Any]:
     """Return users, ratings and estimates of a test set or, if need be, predictions."""
 
     def attempt() -> Columns | list[Any]:
-        estimator = testing.estimator_for(algo)
-        rows = scored_rows(algo.trainset, testset)
+        rows = scored_rows(testing.trainset_of(algo), testset)
+        estimator = testing.estimator_for(algo, rows)
         if not rows.members or rows.truth is None:
             raise NotAccelerated("a test set that is empty or has ratings that are no floats")
         outcome = testing.outcome_of(algo, estimator, rows)

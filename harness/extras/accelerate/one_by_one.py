@@ -13,10 +13,10 @@ import numpy as np
 
 from harness.algorithms import surprise
 from harness.algorithms.trainset import Codes, ColumnTrainset, Floats
-from harness.extras.accelerate import traps
+from harness.extras.accelerate import altered, traps
 from harness.extras.accelerate.calls import NotAccelerated
-from harness.extras.accelerate.columns import columns_of, is_unread
-from harness.extras.accelerate.estimates import REASONS, TOO_FEW, UNKNOWN, add_rows
+from harness.extras.accelerate.columns import columns_of, is_known
+from harness.extras.accelerate.estimates import REASONS, TOO_FEW, UNKNOWN, add_rows, lists_read
 from harness.extras.accelerate.pending import lazy_rows
 from harness.kernels import kernel
 
@@ -25,12 +25,13 @@ NOTHING = np.empty(0)
 
 
 def may_predict(model: Any) -> bool:
-    """Return whether a model is one of Surprise's own on a training set that nobody has changed."""
+    """Return whether a model is one of Surprise's own on a training set whose columns are made."""
     trainset = vars(model).get("trainset")
     names = ("estimate", "default_prediction", "switch")
     return (
         trainset is not None
-        and is_unread(trainset)
+        and is_known(trainset)
+        and altered.predicts_as_surprise(type(model))
         and not any(name in vars(model) for name in names)
     )
 
@@ -40,9 +41,9 @@ def predict(
 ) -> Any:
     """Return the prediction of one pair of raw ids."""
     trainset = model.trainset
-    columns = columns_of(trainset)
     user = trainset._raw2inner_id_users.get(uid, -1)
     item = trainset._raw2inner_id_items.get(iid, -1)
+    columns = columns_of(trainset, lists_read(model, (user,), (item,)))
     for side, name, inner, inner_ids in (
         ("user", uid, user, trainset._raw2inner_id_users),
         ("item", iid, item, trainset._raw2inner_id_items),

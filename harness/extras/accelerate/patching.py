@@ -11,11 +11,13 @@ import types
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from threading import RLock
 from typing import Any
 
 from harness.algorithms import surprise
 from harness.extras.accelerate import (
+    altered,
     columns,
     descent,
     folds,
@@ -102,7 +104,7 @@ def _methods() -> list[tuple[type, str, Callable[[Any], Any]]]:
         (
             selection.ShuffleSplit,
             "split",
-            replacements.split("ShuffleSplit", splits.shuffle_split),
+            replacements.split("ShuffleSplit", splits.shuffle_split, splits.check_shuffle_split),
         ),
         (
             selection.LeaveOneOut,
@@ -222,18 +224,23 @@ def _is_checked_version(strict: bool) -> bool:
 
 
 def _install() -> None:
+    altered.look(MODELS)
     for owner, name, replacement in _methods():
         original = vars(owner).get(name, _MISSING)
-        _set(owner, name, replacement(None if original is _MISSING else original))
+        if original is _MISSING:
+            _set(owner, name, replacement(None))
+        elif altered.is_of_surprise(original):  # else a script put its own there
+            _set(owner, name, replacement(original))
     for module in (selection.validation, selection.search):
         _set(module, "fit_and_score", folds.FoldScorer(_fit_and_score, _scorer))
     _set(selection.search, "Parallel", together.JobRunner(selection.search.Parallel))
-    for name in folds.MEASURES:
+    for name in filter(partial(altered.was_own, surprise.accuracy), altered.MEASURES):
         function = getattr(surprise.accuracy, name)
         _codes[name] = types.FunctionType(
             function.__code__, function.__globals__, name, function.__defaults__
         )
         function.__code__ = getattr(_Measures, name).__code__
+    altered.remember()
 
 
 def _set(owner: Any, name: str, value: Any) -> None:

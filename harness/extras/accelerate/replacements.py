@@ -64,7 +64,7 @@ def fit_of(owner: type) -> Callable[[Method], Method]:
 
             name, generator = f"{type(self).__name__}.fit", getattr(self, "random_state", None)
             run(name, attempt, by_itself, generator=generator, draws=True, check=check)
-            traps.warn_of_divergence(self, trainset.rating_scale[1])
+            traps.warn_of_divergence(self, trainset)
             return self
 
         return fit

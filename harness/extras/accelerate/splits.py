@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import islice, repeat
 from pathlib import Path
 from typing import Any
@@ -82,6 +83,14 @@ def shuffle_split(iterator: Any, data: Rows) -> Iterator[Fold]:
         n = len(data.rows)
         places = rng.permutation(n) if iterator.shuffle else np.arange(n)
         yield data.fold(places[:n_train], places[n_train : n_train + n_test])
+
+
+def check_shuffle_split(iterator: Any, data: Rows) -> None:
+    """Let Surprise answer where no rating is left for training."""
+    sizes = iterator.test_size, iterator.train_size
+    with suppress(ValueError):  # which the first fold raises
+        if iterator.validate_train_test_sizes(*sizes, len(data.rows))[0] < 1:
+            raise NotAccelerated("a training set without ratings")
 
 
 def leave_one_out(iterator: Any, data: Rows) -> Iterator[Fold]:

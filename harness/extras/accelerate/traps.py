@@ -90,16 +90,20 @@ def _as_other_type(name: Any) -> Any:
     return None
 
 
-def warn_of_divergence(model: surprise.AlgoBase, highest: Any) -> None:
-    """Warn if what a model learnt is not finite."""
+def warn_of_divergence(model: surprise.AlgoBase, trainset: Any) -> None:
+    """Warn if what a model learnt is not finite although all ratings are."""
     for name in ("pu", "qi", "bu", "bi", "yj"):
         values = vars(model).get(name)
         if isinstance(values, np.ndarray) and not np.isfinite(values).all():
-            _warn(
-                f"{type(model).__name__}: the fit diverged ({name} is not finite), and estimates "
-                f"become {highest}; lower the learning rate or raise the regularisation"
-            )
-            return
+            break
+    else:
+        return
+    if np.isfinite(trainset.global_mean):  # else the ratings had a warning
+        _warn(
+            f"{type(model).__name__}: the fit diverged ({name} is not finite), and estimates "
+            f"become {trainset.rating_scale[1]}; lower the learning rate or raise the "
+            "regularisation"
+        )
 
 
 _told: set[str] = set()
@@ -108,6 +112,7 @@ _told: set[str] = set()
 def warn_of_truncation(entry: Any, columns: ColumnTrainset) -> None:
     """Warn once that an algorithm reads half stars as whole ones."""
     ratings = columns.by_user.ratings
+    ratings = ratings[np.isfinite(ratings)]
     if not entry.truncates or entry.name in _told or (ratings == np.trunc(ratings)).all():
         return
     _told.add(entry.name)
