@@ -158,18 +158,20 @@ def descend(
         first, stop = starts[wave], starts[wave + 1]
         while first < stop:
             n_steps = min(4, stop - first)
-            if n_steps == 4:
+            if n_steps > 1:  # four sums at a time take as long as one; of fewer, the last again
+                second, last = first + 1, stop - 1
+                third, fourth = min(first + 2, last), min(first + 3, last)
                 p0, p1, p2, p3 = (
                     pu[users[first]],
-                    pu[users[first + 1]],
-                    pu[users[first + 2]],
-                    pu[users[first + 3]],
+                    pu[users[second]],
+                    pu[users[third]],
+                    pu[users[fourth]],
                 )
                 q0, q1, q2, q3 = (
                     qi[items[first]],
-                    qi[items[first + 1]],
-                    qi[items[first + 2]],
-                    qi[items[first + 3]],
+                    qi[items[second]],
+                    qi[items[third]],
+                    qi[items[fourth]],
                 )
                 dot0 = dot1 = dot2 = dot3 = 0.0
                 for f in range(n_factors):
@@ -179,12 +181,11 @@ def descend(
                     dot3 += q3[f] * p3[f]
                 dots[0], dots[1], dots[2], dots[3] = dot0, dot1, dot2, dot3
             else:
-                for step in range(n_steps):
-                    p, q = pu[users[first + step]], qi[items[first + step]]
-                    dot = 0.0
-                    for f in range(n_factors):
-                        dot += q[f] * p[f]
-                    dots[step] = dot
+                p, q = pu[users[first]], qi[items[first]]
+                dot = 0.0
+                for f in range(n_factors):
+                    dot += q[f] * p[f]
+                dots[0] = dot
             for step in range(n_steps):
                 row = first + step
                 user, item = users[row], items[row]
