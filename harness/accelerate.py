@@ -59,18 +59,15 @@ def run_script(path: Path) -> None:
     vars(script).update(__file__=str(path.absolute()), __builtins__=__builtins__)
     sys.modules["__main__"] = script
     with io.open_code(str(path.absolute())) as file:
-        code = compile(file.read(), script.__file__ or "", "exec")
+        code = compile(file.read(), str(path.absolute()), "exec", dont_inherit=True)
     exec(code, vars(script))  # noqa: S102 - the script that was asked for
 
 
 def show_error(error: Exception) -> None:
     """Show an error of a script as ``python`` does: without what ran the script."""
+    runners = __file__, runpy.run_path.__code__.co_filename
     trace = error.__traceback__
-    while (
-        trace is not None
-        and trace.tb_next is not None
-        and trace.tb_frame.f_code.co_filename in (__file__, runpy.run_path.__code__.co_filename)
-    ):
+    while trace is not None and trace.tb_frame.f_code.co_filename in runners:
         trace = trace.tb_next
     sys.excepthook(type(error), error.with_traceback(trace), trace)
 

@@ -13,20 +13,10 @@ from surprise.model_selection import KFold, ShuffleSplit, cross_validate, train_
 import harness
 from harness.extras.accelerate.calls import AccelerationError, ComparisonError
 from harness.extras.accelerate.comparison import require_same
+from harness.extras.accelerate.patching import MODELS
 from harness.extras.accelerate.traps import SurpriseWarning
 
-KINDS = (
-    surprise.SVD,
-    surprise.SVDpp,
-    surprise.NMF,
-    surprise.SlopeOne,
-    surprise.CoClustering,
-    surprise.BaselineOnly,
-    surprise.KNNBasic,
-    surprise.KNNWithMeans,
-    surprise.KNNWithZScore,
-    surprise.KNNBaseline,
-)
+KINDS = [kind for kind in MODELS if kind is not surprise.NormalPredictor]  # which draws anew
 
 
 @pytest.fixture
@@ -54,6 +44,7 @@ def test_a_script_finds_its_folder_and_shows_its_errors_as_without_the_patch(tmp
     script.write_text(
         "import os, sys\nprint(os.path.dirname(__file__), sys.argv)\n"
         "class Own: pass\nimport pickle; pickle.dumps(Own())\n"
+        "def typed(x: int): pass\nprint(typed.__annotations__, __name__, __doc__)\n"
         "def stop():\n    raise ValueError('of the script')\nstop()\n"
     )
     runs = [
@@ -69,6 +60,21 @@ def test_a_script_finds_its_folder_and_shows_its_errors_as_without_the_patch(tmp
     assert str(tmp_path) in runs[0].stdout
     plain, patched = [(run.returncode, run.stdout, run.stderr) for run in runs]
     assert patched == plain
+
+
+def test_a_script_that_cannot_be_parsed_is_shown_as_without_the_patch(tmp_path):
+    (tmp_path / "script.py").write_text("x = (\n")
+    runs = [
+        subprocess.run(
+            [sys.executable, *options, tmp_path / "script.py"],
+            capture_output=True,
+            text=True,
+            timeout=600,
+        )
+        for options in ((), ("-m", "harness.accelerate"))
+    ]
+    assert runs[1].stderr == runs[0].stderr
+    assert runs[1].returncode == runs[0].returncode == 1
 
 
 @pytest.mark.parametrize("test_size", [1.0, 0.999, 5])
