@@ -62,7 +62,7 @@ def exposure_for(
     needing = [metric for metric in metrics if metric.needs_exposure]
     if not needing:
         return None
-    from harness.exposure import exposure_of
+    from harness.split_exposure import exposure_of
 
     return exposure_of(split, users, needing)
 

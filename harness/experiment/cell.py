@@ -333,7 +333,7 @@ def compile_scoring(wanted: tuple[Metric, ...], depth: int, *, catalogue: bool =
 
         rank_toy(estimates, items, ratings, keys, depth)
     if any(metric.needs_exposure for metric in wanted):
-        import_module("harness.exposure")  # nor its import
+        import_module("harness.split_exposure")  # nor its import
     if wanted:
         exposure = None
         if any(metric.needs_exposure for metric in wanted):

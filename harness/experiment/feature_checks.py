@@ -5,8 +5,8 @@ from __future__ import annotations
 from harness.datasets import Ratings
 from harness.errors import DataError, MetricError
 from harness.experiment.plan import Plan
-from harness.exposure import propensities
 from harness.grouping import divide
+from harness.split_exposure import propensities
 
 
 def check_features(plan: Plan, ratings: Ratings) -> None:

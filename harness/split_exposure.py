@@ -1,4 +1,4 @@
-"""What metrics of shown items and of weights know beside lists: training and propensities."""
+"""What metrics of shown items and of weights know of a split: its training, and propensities."""
 
 from __future__ import annotations
 
