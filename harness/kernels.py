@@ -9,12 +9,14 @@ so a result does not depend on the number of threads.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, cached_property, partial, update_wrapper
+from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
 from threading import RLock
+from types import FunctionType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -43,6 +45,7 @@ class Kernel:
 
     def __init__(self, function: Callable[..., Any], **options: object) -> None:
         self.py_func = function
+        self.compiled_from = {function}
         self._options = {"nogil": True, "no_cfunc_wrapper": True} | options
         self._dispatcher: Any = None
         update_wrapper(self, function)
@@ -67,8 +70,11 @@ class Kernel:
         except RuntimeError:  # no folder to cache in
             return numba.njit(**self._options)(self.py_func)
         cache: Any = getattr(dispatcher, "_cache", None)  # None where NUMBA_DISABLE_JIT is set
+        file = getattr(cache, "_cache_file", None)
+        if file is not None:
+            file._source_stamp = file._source_stamp, stamp_of(self.py_func)
         try:
-            _ = cache and cache._cache_file._load_index()
+            _ = file and file._load_index()
         except Exception:  # kept by a version of this package with types that are gone
             cache.flush()
         if hasattr(cache, "_load_overload"):
@@ -83,6 +89,39 @@ class Kernel:
     def __call__(self, *args: Any) -> Any:
         """Run the compiled function; compile it if there is none for these types."""
         return self.dispatcher(*args)
+
+
+def stamp_of(function: Callable[..., Any]) -> str:
+    """Return a hash of what is compiled into a function beside the source file that it is in.
+
+    Numba keeps machine code until that file changes, and does not look at what a kernel calls.
+    """
+    files: set[str] = set()
+    numbers: dict[str, bytes] = {}
+    waiting, known = [function], {function}
+    while waiting:
+        code, values = waiting[-1].__code__, waiting.pop().__globals__
+        files.add(code.co_filename)
+        for name in code.co_names:
+            value = values.get(name)
+            if isinstance(value, int | float | np.generic | np.ndarray):
+                numbers[f"{code.co_filename} {name}"] = np.asarray(value).tobytes()
+            called = {value} if isinstance(value, FunctionType) else set()
+            called |= getattr(value, "compiled_from", set())
+            waiting += called - known
+            known |= called
+    stamp = sha256(repr(sorted(numbers.items())).encode())
+    for file in sorted(files):
+        stamp.update(_hash_of(file))
+    return stamp.hexdigest()
+
+
+@cache
+def _hash_of(file: str) -> bytes:
+    try:
+        return sha256(Path(file).read_bytes()).digest()
+    except OSError:  # in an archive
+        return file.encode()
 
 
 def _load(cache: Any, signature: object, target: Any) -> Any:
@@ -135,32 +174,58 @@ def kernel(function: F, **options: object) -> F:
     return Kernel(function, **options)  # type: ignore[return-value]
 
 
-class Prefetch:
-    """``prefetch(address)`` in a kernel: copy a line of memory to the core's caches."""
+class Instruction:
+    """A function of arrays and numbers in kernels, of which `generate` writes the code for LLVM.
 
-    def __call__(self, address: int) -> None:
-        """Do nothing where nothing is compiled."""
+    Parameters
+    ----------
+    function : callable
+        Does the same where nothing is compiled; its parameters are those of the instruction.
+    generate : callable
+        Writes the code, as for ``numba.extending.intrinsic``. It may neither fuse nor regroup
+        products and sums.
+    """
+
+    def __init__(self, function: Callable[..., None], generate: Callable[..., None]) -> None:
+        self._function, self._generate = function, generate
+        self.compiled_from = {function, generate}
+
+    def __call__(self, *values: Any) -> None:
+        """Do the same where nothing is compiled."""
+        self._function(*values)
 
     @cached_property
     def _numba_type_(self) -> Any:
-        from llvmlite import ir
+        from inspect import Parameter, Signature, signature
+
         from numba import types
         from numba.core.registry import cpu_target
         from numba.extending import intrinsic
 
-        def generate(_: object, builder: Any, __: object, arguments: list[Any]) -> None:
-            flag, line = ir.IntType(32), ir.IntType(8).as_pointer()
-            kind = ir.FunctionType(ir.VoidType(), [line, flag, flag, flag])
-            function = builder.module.declare_intrinsic("llvm.prefetch", [line], kind)
-            options = flag(0), flag(3), flag(1)  # to read, into all caches, data
-            builder.call(function, [builder.inttoptr(arguments[0], line), *options])
+        def typed(*kinds: Any) -> Any:
+            return types.void(*kinds[1:]), self._generate
 
-        instruction = intrinsic(lambda _, address: (types.void(types.intp), generate))
+        context = Parameter("context", Parameter.POSITIONAL_OR_KEYWORD)
+        parameters = signature(self._function).parameters.values()
+        vars(typed)["__signature__"] = Signature([context, *parameters])
+        instruction = intrinsic(typed)
         cpu_target.typing_context.refresh()
         return cpu_target.typing_context.resolve_value_type(instruction)
 
 
-prefetch = Prefetch()
+def generate_prefetch(_: object, builder: Any, __: object, arguments: Sequence[Any]) -> None:
+    """Write the code of `prefetch`."""
+    from llvmlite import ir
+
+    flag, line = ir.IntType(32), ir.IntType(8).as_pointer()
+    kind = ir.FunctionType(ir.VoidType(), [line, flag, flag, flag])
+    function = builder.module.declare_intrinsic("llvm.prefetch", [line], kind)
+    options = flag(0), flag(3), flag(1)  # to read, into all caches, data
+    builder.call(function, [builder.inttoptr(arguments[0], line), *options])
+
+
+prefetch = Instruction(lambda address: None, generate_prefetch)
+"""``prefetch(address)``: copy a line of memory to the core's caches."""
 LINE = 64  # bytes that a core reads from memory at once
 LANES = LINE // 8  # doubles in a line, and in the longest vector that an instruction works on
 CACHED = 2 << 20  # bytes of its second cache: of a smaller matrix, no row is read ahead
@@ -189,21 +254,22 @@ def cached_rows(matrix: NDArray[Any]) -> Iterator[slice]:
         yield slice(start, min(start + size, n_rows))
 
 
-def in_lines(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+def in_lines(*parts: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return a copy whose rows are whole lines of memory, with zeros behind the numbers.
 
     An instruction then reads one line and not parts of two, and no loop has a rest to do one by
-    one. Zeros stay zero in what matrix factorisation does.
+    one. Zeros stay zero in what matrix factorisation does. Parts of equal width become one.
 
-    >>> in_lines(np.ones((1, 3)))
-    array([[1., 1., 1., 0., 0., 0., 0., 0.]])
+    >>> in_lines(np.ones((1, 3)), np.ones((1, 3)))
+    array([[1., 1., 1., 0., 0., 0., 0., 0.],
+           [1., 1., 1., 0., 0., 0., 0., 0.]])
     """
-    n, width = vectors.shape
+    n, width = sum(map(len, parts)), parts[0].shape[1]
     shape = n, -(-width // LANES) * LANES
     room = np.zeros(8 * shape[0] * shape[1] + LINE, np.uint8)
     start = -room.ctypes.data % LINE
     copy = room[start : len(room) - LINE + start].view(np.float64).reshape(shape)
-    copy[:, :width] = vectors
+    np.concatenate(parts, out=copy[:, :width])
     return copy
 
 

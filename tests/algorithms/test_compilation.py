@@ -1,4 +1,4 @@
-"""Each kernel is compiled once: one type for each argument, whatever the run."""
+"""Each kernel is compiled once for each argument, whatever the run, and anew for new code."""
 
 import subprocess
 import sys
@@ -44,3 +44,60 @@ def test_a_run_compiles_each_kernel_once_and_only_those_it_needs(tmp_path):
         [sys.executable, "-c", CODE], cwd=tmp_path, capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 0, done.stderr
+
+
+CALLER = """
+import sys
+from harness.kernels import kernel
+from called import FACTOR, LIMITS, add
+
+@kernel
+def total(value):
+    return add(value) * FACTOR + LIMITS[0]
+
+print(total(1.0), len(total.dispatcher.stats.cache_hits))
+"""
+CALLED = """
+import numpy as np
+from harness.kernels import Instruction, kernel
+
+FACTOR = {factor}
+LIMITS = np.array([{limit}])
+
+def generate(context, builder, signature, values):
+    number = builder.load(context.make_array(signature.args[0])(context, builder, values[0]).data)
+    target = context.make_array(signature.args[0])(context, builder, values[0]).data
+    builder.store(builder.fadd(number, number.type({written})), target)
+
+raise_by = Instruction(lambda numbers: None, generate)
+
+@kernel
+def add(value):
+    numbers = np.array([value])
+    raise_by(numbers)
+    return numbers[0] + {added}
+"""
+NUMBERS = {"factor": 2.0, "limit": 0.5, "written": 0.25, "added": 4.0}
+
+
+@pytest.mark.parametrize("name", [None, *NUMBERS])
+def test_machine_code_is_not_kept_when_what_a_kernel_calls_has_changed(tmp_path, name):
+    def computed(**numbers):
+        (tmp_path / "called.py").write_text(CALLED.format(**numbers))
+        done = subprocess.run(
+            [sys.executable, "caller.py"], cwd=tmp_path, capture_output=True, text=True, timeout=300
+        )
+        assert done.returncode == 0, done.stderr
+        value, n_read = done.stdout.split()
+        return float(value), int(n_read)
+
+    (tmp_path / "caller.py").write_text(CALLER)
+    assert computed(**NUMBERS) == (11.0, 0)
+    if name is None:
+        assert computed(**NUMBERS) == (11.0, 1)
+    else:
+        changed = NUMBERS | {name: 8.0}
+        expected = (1 + changed["written"] + changed["added"]) * changed["factor"] + changed[
+            "limit"
+        ]
+        assert computed(**changed) == (expected, 0)

@@ -8,8 +8,7 @@ keeps its order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import cached_property
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,40 +16,12 @@ import numpy as np
 from harness.algorithms import surprise
 from harness.algorithms.trainset import ColumnTrainset, Floats, Lists
 from harness.extras.accelerate.descent import State, steps_of
-from harness.kernels import in_lines, kernel, read_ahead
+from harness.kernels import Instruction, in_lines, kernel, read_ahead
 
 Sides = tuple[Floats, ...]  # of users and of items
 Speeds = tuple[Floats, Floats]  # learning rates and penalties, shape (4, lanes)
 LANES = 4  # doubles that most processors add at once
 DOUBLE_BYTES = 8
-
-
-class LaneInstruction:
-    """A function of arrays of lanes in a kernel, of which each row is one vector to LLVM.
-
-    Numba's own loops do not become vector instructions here. Products and sums are neither fused
-    nor regrouped.
-    """
-
-    def __init__(self, function: Callable[..., None], generate: Callable[..., None]) -> None:
-        self._function, self._generate = function, generate
-
-    def __call__(self, *arrays: Floats) -> None:
-        """Do the same where nothing is compiled."""
-        self._function(*arrays)
-
-    @cached_property
-    def _numba_type_(self) -> Any:
-        from numba import types
-        from numba.core.registry import cpu_target
-        from numba.extending import intrinsic
-
-        generate = self._generate
-        instruction = intrinsic(
-            lambda _, first, second, third: (types.void(first, second, third), generate)
-        )
-        cpu_target.typing_context.refresh()
-        return cpu_target.typing_context.resolve_value_type(instruction)
 
 
 class _Rows:
@@ -121,9 +92,9 @@ def _generate_move(context: Any, builder: Any, signature: Any, values: Any) -> N
         rows.write(1, loop.index, moved(q, p, lr_q, reg_q))
 
 
-add_products = LaneInstruction(_add_products, _generate_products)
+add_products = Instruction(_add_products, _generate_products)
 """``add_products(p, q, sums)``: write each lane's product of two vectors into ``sums[0]``."""
-move = LaneInstruction(_move, _generate_move)
+move = Instruction(_move, _generate_move)
 """``move(p, q, steps)``: move both vectors; rows of `steps` are errors, rates and penalties."""
 
 
