@@ -196,13 +196,16 @@ def compare(
     return row
 
 
-def others(output: Path | None, subject: str, rows: list[Row]) -> list[Row]:
-    """Return the rows of a file of figures that this run has not measured anew."""
-    if output is None or not output.exists():
-        return []
-    measured = {(row.get("data"), row["work"], row.get("way")) for row in rows}
-    before = json.loads(output.read_text("utf-8")).get(subject, {"rows": []})["rows"]
-    return [row for row in before if (row.get("data"), row["work"], row.get("way")) not in measured]
+def merged(output: Path | None, subject: str, rows: list[Row]) -> list[Row]:
+    """Return the rows of a file of figures, with those that this run has measured anew."""
+
+    def key(row: Row) -> tuple[Any, ...]:
+        return row.get("data"), row["work"], row.get("way")
+
+    before = []
+    if output is not None and output.exists():
+        before = json.loads(output.read_text("utf-8")).get(subject, {"rows": []})["rows"]
+    return [*({key(row): row for row in [*before, *rows]}).values()]
 
 
 def memory(given: argparse.Namespace, _: str) -> list[Row]:
@@ -260,7 +263,7 @@ def main() -> None:
     os.environ["HARNESS_THREADS"] = "1"
     with threads(1):
         rows = [row for name in given.data for row in globals()[given.subject](given, name)]
-    keep(given.output, {"rows": [*others(given.output, given.subject, rows), *rows]}, given.subject)
+    keep(given.output, {"rows": merged(given.output, given.subject, rows)}, given.subject)
     short = [row["work"] for row in rows if row.get("bar") and row["times"] < row["bar"]]
     if short:
         print(json.dumps({"below the bar": short}))

@@ -243,3 +243,32 @@ def test_compare_tells_zeros_of_two_signs_apart():
         with pytest.raises(ComparisonError, match="where Surprise has"):
             require_same(here, there, "value")
         require_same(there, there, "value")
+
+
+@pytest.mark.parametrize(
+    "look",
+    [
+        lambda trainset: None,
+        lambda trainset: trainset.build_testset(),
+        lambda trainset: list(trainset.all_ratings()),
+        lambda trainset: list(trainset.build_anti_testset(fill=2.0)),
+        lambda trainset: list(trainset.build_anti_testset()),
+        lambda trainset: trainset.global_mean,
+    ],
+)
+@pytest.mark.parametrize("split", [False, True])
+def test_ratings_that_are_changed_before_a_fit_count_in_the_mean_unless_it_was_read(
+    data, look, split
+):
+    def fitted():
+        trainset = data.build_full_trainset()
+        if split:
+            trainset, _ = train_test_split(data, random_state=0)
+        look(trainset)
+        trainset.ur[0][0] = (trainset.ur[0][0][0], 1.0)
+        model = surprise.SVD(n_factors=3, n_epochs=2, random_state=0).fit(trainset)
+        return trainset.global_mean, model.pu, model.bi
+
+    expected = fitted()
+    with harness.patched_surprise():
+        require_same(fitted(), expected, "a changed training set")

@@ -181,10 +181,22 @@ def is_known(trainset: surprise.Trainset) -> bool:
 def columns_of(
     trainset: surprise.Trainset, of: tuple[Iterable[int], Iterable[int]] | None = None
 ) -> ColumnTrainset:
-    """Return the columns of a training set, as its dictionaries hold them now.
+    """Return the columns of a training set, as its dictionaries hold them now, and its mean.
 
+    Surprise computes the mean once, when it is needed: what is called before may not ask for it.
     `of` are inner ids of users and items, -1 for unknown ones, whose lists alone are read.
     """
+    columns = lists_of(trainset, of)
+    if trainset._global_mean is None:
+        trainset._global_mean = columns.global_mean
+    columns.__dict__["global_mean"] = trainset._global_mean
+    return columns
+
+
+def lists_of(
+    trainset: surprise.Trainset, of: tuple[Iterable[int], Iterable[int]] | None = None
+) -> ColumnTrainset:
+    """Return the columns of a training set as `columns_of` does, without its mean."""
     if type(trainset) is not surprise.Trainset:
         raise NotAccelerated(f"a training set of type {type(trainset).__name__}")
     columns = _UNREAD.get(trainset)
@@ -194,9 +206,6 @@ def columns_of(
         columns = _columns_of_dictionaries(trainset)
     if columns.n_ratings == 0:
         raise NotAccelerated("a training set without ratings")
-    if trainset._global_mean is None:
-        trainset._global_mean = columns.global_mean
-    columns.__dict__["global_mean"] = trainset._global_mean  # Surprise computes it once
     return columns
 
 

@@ -2,8 +2,8 @@
 
 A step of SVD changes the vectors of one user and one item alone. So steps may be taken in any order
 in which each user's and each item's steps keep theirs, and every number stays the same. Steps that
-depend on each other are in different *waves*; those of one wave are taken four at a time, so that
-the processor adds up four products of vectors at once where one would wait for each addition.
+depend on each other are in different *waves*; those of one wave are taken several at a time, so
+that the processor adds up several products of vectors where one would wait for each addition.
 """
 
 from __future__ import annotations
@@ -17,9 +17,12 @@ import numpy as np
 
 from harness.algorithms import surprise
 from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, Lists, Offsets
+from harness.extras.accelerate.products import PAIRS, dot_products
 from harness.kernels import group_rows, in_lines, kernel
 
 State = dict[str, Floats]
+Learnt = tuple[Floats, Floats, Floats, Floats]  # bu, bi, pu, qi
+ALL = slice(None)
 _drawing = RLock()
 
 
@@ -39,14 +42,18 @@ def waves_of(trainset: ColumnTrainset) -> Waves:
     """Return the waves of a training set, found once for all fits on it."""
     waves = _WAVES.get(trainset)
     if waves is None:
-        offsets, items, ratings = trainset.by_user
-        users = np.repeat(np.arange(trainset.n_users, dtype=np.int32), np.diff(offsets))
-        numbers = np.empty(len(items), np.int64)
-        last_of_item = np.zeros(trainset.n_items, np.int64)
-        n_waves = number_waves(offsets, items, last_of_item, numbers)
-        starts, order = group_rows(numbers, n_waves)
-        waves = _WAVES[trainset] = Waves(starts, users[order], items[order], ratings[order])
+        waves = _WAVES[trainset] = make_waves(trainset.by_user, trainset.n_items)
     return waves
+
+
+def make_waves(by_user: Lists, n_items: int) -> Waves:
+    """Return the waves of the ratings of users."""
+    offsets, items, ratings = by_user
+    users = np.repeat(np.arange(len(offsets) - 1, dtype=np.int32), np.diff(offsets))
+    numbers = np.empty(len(items), np.int64)
+    n_waves = number_waves(offsets, items, np.zeros(n_items, np.int64), numbers)
+    starts, order = group_rows(numbers, n_waves)
+    return Waves(starts, users[order], items[order], ratings[order])
 
 
 @kernel
@@ -115,17 +122,42 @@ def fit_svd(
     vectors: Sequence[Floats] | None = None,
 ) -> State:
     """Return what ``SVD.sgd`` learns; `vectors` are its first ones, if they are drawn already."""
-    n_factors = int(model.n_factors)
-    bu, bi = np.zeros(trainset.n_users), np.zeros(trainset.n_items)
     pu, qi = map(in_lines, vectors or first_vectors(model, trainset))
+    means = means_of(model, trainset)
+    learnt = learn(model, waves_of(trainset), means, pu, qi, begin_epoch)
+    return state_of(model, learnt)
+
+
+def means_of(model: surprise.AlgoBase, trainset: ColumnTrainset) -> Floats:
+    """Return for each user the mean to which the biases of a model add."""
+    return np.full(trainset.n_users, float(trainset.global_mean) if model.biased else 0.0)
+
+
+def learn(
+    model: surprise.AlgoBase,
+    waves: Waves,
+    means: Floats,
+    pu: Floats,
+    qi: Floats,
+    begin_epoch: Callable[[int], None],
+) -> Learnt:
+    """Run all epochs of SVD; `pu` and `qi` are in lines of memory, and change in place."""
+    bu, bi = np.zeros(len(pu)), np.zeros(len(qi))
     steps = steps_of(model, ("bu", "bi", "pu", "qi"))
-    mean = float(trainset.global_mean) if model.biased else 0.0
-    waves = waves_of(trainset)
     for epoch in range(model.n_epochs):
         begin_epoch(epoch)
-        descend(bool(model.biased), waves, mean, *steps, bu, bi, pu, qi, n_factors)
-    pu, qi = (np.ascontiguousarray(vectors[:, :n_factors]) for vectors in (pu, qi))
-    return {"bu": bu, "bi": bi, "pu": pu, "qi": qi}
+        descend(bool(model.biased), waves, means, *steps, bu, bi, pu, qi, int(model.n_factors))
+    return bu, bi, pu, qi
+
+
+def state_of(
+    model: surprise.AlgoBase, learnt: Learnt, users: slice = ALL, items: slice = ALL
+) -> State:
+    """Return what was learnt of some users and items, as arrays like Surprise's."""
+    bu, bi, pu, qi = learnt
+    factors = slice(int(model.n_factors))
+    parts = {"bu": bu[users], "bi": bi[items], "pu": pu[users, factors], "qi": qi[items, factors]}
+    return {name: np.array(part) for name, part in parts.items()}
 
 
 def steps_of(model: surprise.AlgoBase, learnt: tuple[str, ...]) -> tuple[Floats, Floats]:
@@ -140,7 +172,7 @@ def steps_of(model: surprise.AlgoBase, learnt: tuple[str, ...]) -> tuple[Floats,
 def descend(
     biased: bool,
     waves: Waves,
-    mean: float,
+    means: Floats,
     rates: Floats,
     penalties: Floats,
     bu: Floats,
@@ -149,47 +181,26 @@ def descend(
     qi: Floats,
     n_factors: int,
 ) -> None:
-    """Run one epoch, wave by wave."""
+    """Run one epoch, wave by wave; `means` are those of the users."""
     starts, users, items, ratings = waves
     lr_bu, lr_bi, lr_pu, lr_qi = rates
     reg_bu, reg_bi, reg_pu, reg_qi = penalties
-    dots = np.empty(4)
+    dots = np.empty(PAIRS)
     for wave in range(len(starts) - 1):
-        first, stop = starts[wave], starts[wave + 1]
-        while first < stop:
-            n_steps = min(4, stop - first)
-            if n_steps > 1:  # four sums at a time take as long as one; of fewer, the last again
-                second, last = first + 1, stop - 1
-                third, fourth = min(first + 2, last), min(first + 3, last)
-                p0, p1, p2, p3 = (
-                    pu[users[first]],
-                    pu[users[second]],
-                    pu[users[third]],
-                    pu[users[fourth]],
-                )
-                q0, q1, q2, q3 = (
-                    qi[items[first]],
-                    qi[items[second]],
-                    qi[items[third]],
-                    qi[items[fourth]],
-                )
-                dot0 = dot1 = dot2 = dot3 = 0.0
-                for f in range(n_factors):
-                    dot0 += q0[f] * p0[f]
-                    dot1 += q1[f] * p1[f]
-                    dot2 += q2[f] * p2[f]
-                    dot3 += q3[f] * p3[f]
-                dots[0], dots[1], dots[2], dots[3] = dot0, dot1, dot2, dot3
+        first, last = starts[wave], starts[wave + 1]
+        while first < last:
+            stop = min(first + PAIRS, last)
+            if stop - first > 1:
+                dot_products(pu, qi, users, items, first, stop, n_factors, dots)
             else:
                 p, q = pu[users[first]], qi[items[first]]
                 dot = 0.0
                 for f in range(n_factors):
                     dot += q[f] * p[f]
                 dots[0] = dot
-            for step in range(n_steps):
-                row = first + step
+            for row in range(first, stop):
                 user, item = users[row], items[row]
-                error = ratings[row] - (mean + bu[user] + bi[item] + dots[step])
+                error = ratings[row] - (means[user] + bu[user] + bi[item] + dots[row - first])
                 if biased:
                     bu[user] += lr_bu * (error - reg_bu * bu[user])
                     bi[item] += lr_bi * (error - reg_bi * bi[item])
@@ -199,7 +210,7 @@ def descend(
                     q_f = q[f]
                     p[f] = p_f + lr_pu * (error * q_f - reg_pu * p_f)
                     q[f] = q_f + lr_qi * (error * p_f - reg_qi * q_f)
-            first += n_steps
+            first = stop
 
 
 def n_implicit_steps(model: surprise.AlgoBase, trainset: ColumnTrainset) -> int:

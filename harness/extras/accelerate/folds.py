@@ -43,7 +43,7 @@ class FoldScorer:
     ) -> Scores:
         """Fit on the training set and score the test set."""
         names = [name.lower() for name in measures]
-        if state.options.compare or not self._is_ordinary(algo, names):
+        if state.options.compare or not self.is_ordinary(algo, names):
             return self.original(algo, trainset, testset, measures, return_train_measures)
         start = time()
         algo.fit(trainset)
@@ -55,7 +55,8 @@ class FoldScorer:
             train_scores = _scores(_columns(algo, trainset.build_testset()), names)
         return test_scores, train_scores, fitted - start, tested - fitted
 
-    def _is_ordinary(self, algo: Any, names: list[str]) -> bool:
+    def is_ordinary(self, algo: Any, names: list[str]) -> bool:
+        """Return whether the scores of a model are computed here."""
         return (
             {*names} <= {*altered.MEASURES}
             and altered.is_own(surprise.AlgoBase, "test")

@@ -16,7 +16,7 @@ import numpy as np
 from harness.algorithms import surprise
 from harness.algorithms.trainset import ColumnTrainset, Floats, Lists
 from harness.extras.accelerate.descent import State, steps_of
-from harness.kernels import Instruction, in_lines, kernel, read_ahead
+from harness.kernels import Instruction, generate_prefetch, in_lines, kernel
 
 Sides = tuple[Floats, ...]  # of users and of items
 Speeds = tuple[Floats, Floats]  # learning rates and penalties, shape (4, lanes)
@@ -42,19 +42,20 @@ class _Rows:
         self.index = ir.IntType(64)
 
     def read(self, array: int, row: Any) -> Any:
-        value = self.builder.load(self._at(array, row))
+        value = self.builder.load(self.at(array, row))
         value.align = DOUBLE_BYTES
         return value
 
     def write(self, array: int, row: Any, value: Any) -> None:
-        self.builder.store(value, self._at(array, row)).align = DOUBLE_BYTES
+        self.builder.store(value, self.at(array, row)).align = DOUBLE_BYTES
 
-    def _at(self, array: int, row: Any) -> Any:
+    def at(self, array: int, row: Any) -> Any:
+        """Return where a row begins."""
         place = self.index(row) if isinstance(row, int) else row
         return self.builder.gep(self.starts[array], [place])
 
 
-def _add_products(p: Floats, q: Floats, sums: Floats) -> None:
+def _add_products(p: Floats, q: Floats, following: Floats, sums: Floats) -> None:
     sums[0] = 0.0
     for f in range(len(p)):
         sums[0] += q[f] * p[f]
@@ -66,9 +67,11 @@ def _generate_products(context: Any, builder: Any, signature: Any, values: Any) 
     rows = _Rows(context, builder, signature, values)
     total = cgutils.alloca_once_value(builder, rows.vector([0.0] * LANES))
     with cgutils.for_range(builder, rows.length) as loop:
+        address = builder.ptrtoint(rows.at(2, loop.index), rows.index)
+        generate_prefetch(context, builder, None, [address])
         product = builder.fmul(rows.read(1, loop.index), rows.read(0, loop.index))
         builder.store(builder.fadd(builder.load(total), product), total)
-    rows.write(2, 0, builder.load(total))
+    rows.write(3, 0, builder.load(total))
 
 
 def _move(p: Floats, q: Floats, steps: Floats) -> None:
@@ -93,7 +96,8 @@ def _generate_move(context: Any, builder: Any, signature: Any, values: Any) -> N
 
 
 add_products = Instruction(_add_products, _generate_products)
-"""``add_products(p, q, sums)``: write each lane's product of two vectors into ``sums[0]``."""
+"""``add_products(p, q, following, sums)``: write products of two vectors into ``sums[0]``, by lane;
+meanwhile, read `following` ahead."""
 move = Instruction(_move, _generate_move)
 """``move(p, q, steps)``: move both vectors; rows of `steps` are errors, rates and penalties."""
 
@@ -164,10 +168,9 @@ def descend_lanes(
     for user in range(len(offsets) - 1):
         p = pu[user]
         for row in range(offsets[user], offsets[user + 1]):
-            read_ahead(qi, items, row + 1, row + 2)
             item = items[row]
             q = qi[item]
-            add_products(p, q, sums)
+            add_products(p, q, qi[items[min(row + 1, len(items) - 1)]], sums)
             for lane in range(LANES):
                 error = ratings[row] - (mean + bu[user, lane] + bi[item, lane] + sums[0, lane])
                 if biased:

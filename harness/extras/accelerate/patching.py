@@ -233,7 +233,8 @@ def _install() -> None:
             _set(owner, name, replacement(original))
     for module in (selection.validation, selection.search):
         _set(module, "fit_and_score", folds.FoldScorer(_fit_and_score, _scorer))
-    _set(selection.search, "Parallel", together.JobRunner(selection.search.Parallel))
+        runner = together.JobRunner(module.Parallel, holds_folds=module is selection.search)
+        _set(module, "Parallel", runner)
     for name in filter(partial(altered.was_own, surprise.accuracy), altered.MEASURES):
         function = getattr(surprise.accuracy, name)
         _codes[name] = types.FunctionType(

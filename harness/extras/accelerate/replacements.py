@@ -260,7 +260,7 @@ def all_ratings(original: Method) -> Method:
         if not columns.is_unread(self):
             yield from original(self)
             return
-        offsets, items, ratings = columns.columns_of(self).by_user
+        offsets, items, ratings = columns.lists_of(self).by_user
         owners = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
         yield from zip(owners.tolist(), items.tolist(), ratings.tolist(), strict=True)
 

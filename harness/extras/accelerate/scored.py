@@ -40,6 +40,12 @@ def remember(
     _LAST[trainset] = Scored(rows, list(rows), users, items, truth)
 
 
+def came_together(trainset: surprise.Trainset, rows: Any) -> bool:
+    """Return whether a test set is the last one of a training set."""
+    last = _LAST.get(trainset)
+    return last is not None and last.rows is rows
+
+
 def scored_rows(trainset: surprise.Trainset, rows: Any) -> Scored:
     """Return the columns of a test set, from the last time if it holds the same tuples."""
     last = _LAST.get(trainset)

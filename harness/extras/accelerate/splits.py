@@ -17,8 +17,8 @@ from harness.extras.accelerate import scored, traps
 from harness.extras.accelerate.calls import NotAccelerated, no_collection
 from harness.extras.accelerate.columns import (
     RawColumns,
-    columns_of,
     columns_of_rows,
+    lists_of,
     make_trainset,
     raw_columns,
 )
@@ -41,7 +41,7 @@ class Rows:
         trainset = make_trainset(self.columns, train, self.scale)
         with no_collection():
             testset = [self.rows[place][:3] for place in test.tolist()]
-        raw, columns = self.columns, columns_of(trainset)
+        raw, columns = self.columns, lists_of(trainset)
         users, items = columns.inner_users[raw.users[test]], columns.inner_items[raw.items[test]]
         scored.remember(trainset, testset, users, items, raw.ratings[test])
         return trainset, testset

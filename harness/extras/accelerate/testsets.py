@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from harness.algorithms import surprise
 from harness.algorithms.trainset import Codes, Offsets
-from harness.extras.accelerate.columns import columns_of
+from harness.extras.accelerate.columns import columns_of, lists_of
 from harness.extras.accelerate.predictions import LazyList, listed
 
 PAIRS_AT_ONCE = 1 << 20
@@ -19,7 +19,7 @@ PAIRS_AT_ONCE = 1 << 20
 
 def build_testset(trainset: surprise.Trainset) -> list[Any]:
     """Return all ratings of a training set by raw ids."""
-    columns = columns_of(trainset)
+    columns = lists_of(trainset)
     users, items = raw_ids(trainset)
     offsets, inner_items, ratings = columns.by_user
     owners = np.repeat(np.arange(columns.n_users), np.diff(offsets))
@@ -37,7 +37,7 @@ class AntiTestset(LazyList):
     """The pairs of known users and items that are not in a training set."""
 
     def __init__(self, trainset: surprise.Trainset, fill: float) -> None:
-        self.trainset, self.columns, self.fill = trainset, columns_of(trainset), fill
+        self.trainset, self.columns, self.fill = trainset, lists_of(trainset), fill
         self.users, self.items = map(_objects, raw_ids(trainset))
         counts = self.columns.n_items - self._n_rated()
         self.offsets = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
@@ -93,6 +93,7 @@ def _objects(ids: list[Any]) -> npt.NDArray[np.object_]:
 
 def build_anti_testset(trainset: surprise.Trainset, fill: float | None = None) -> AntiTestset:
     """Return what ``build_anti_testset`` does, each member made when it is read."""
-    columns_of(trainset)  # computes the mean
+    if fill is None:
+        columns_of(trainset)  # computes the mean
     value = trainset.global_mean if fill is None else float(fill)
     return AntiTestset(trainset, value)

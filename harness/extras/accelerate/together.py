@@ -1,35 +1,54 @@
-"""The settings of a search that are fitted on the same fold: several at a time."""
+"""Fits of a search or of `cross_validate`, several at a time.
+
+They are of several settings on the same fold, or of one setting on several folds.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from operator import attrgetter, itemgetter
 from time import perf_counter
 from typing import Any
 
+import numpy as np
+
 from harness.algorithms import surprise
 from harness.algorithms.trainset import ColumnTrainset, Floats
-from harness.extras.accelerate import descent, fits, lanes
+from harness.extras.accelerate import descent, fits, joined_folds, lanes
 from harness.extras.accelerate.calls import ACCELERATED, Streams, count, state
 from harness.extras.accelerate.columns import columns_of
 from harness.extras.accelerate.folds import FoldScorer, Scores
+from harness.extras.accelerate.scored import came_together
 
+FirstVectors = Sequence[Sequence[Floats]]  # of users and of items, for each fit
+States = list[descent.State | None]  # None where a fit must be done by itself
+FitAll = Callable[[list["PlannedFit"], FirstVectors], States]
 Job = tuple[Callable[..., Scores], tuple[Any, ...], dict[str, Any]]  # as of ``joblib.delayed``
 HELD_BYTES = 1 << 28
-"""Of vectors that were drawn in the order of the jobs and wait for their fit."""
+"""Of vectors that were drawn in the order of the jobs, and of folds, that wait for their fit."""
+RATING_BYTES = 128
+"""Of a rating of a fold, in its columns and its test set."""
 
 
 class JobRunner:
-    """Stands in for joblib's ``Parallel`` in Surprise's searches, where one process does it all."""
+    """Stands in for joblib's ``Parallel`` in Surprise's own calls, where one process does it all.
 
-    def __init__(self, original: Callable[..., Any]) -> None:
-        self.original = original
+    A search holds all its folds in any case; `cross_validate` makes one after the other, and
+    `holds_folds` is False.
+    """
+
+    def __init__(self, original: Callable[..., Any], holds_folds: bool) -> None:
+        self.original, self.holds_folds = original, holds_folds
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
         """Return what runs jobs."""
         parallel = self.original(*arguments, **options)
         is_alone = not arguments and options.get("n_jobs") == 1 and not options.get("verbose")
-        return run_jobs if is_alone and not state.options.compare else parallel
+        if not is_alone or state.options.compare:
+            return parallel
+        return partial(run_jobs, holds_folds=self.holds_folds)
 
 
 @dataclass
@@ -39,6 +58,7 @@ class PlannedFit:
     job: Job
     columns: ColumnTrainset
     vectors: Sequence[Floats] | None  # None where a seed draws the same at any time
+    streams: Streams  # where they stand when the fit has drawn
 
     @property
     def model(self) -> Any:
@@ -46,30 +66,38 @@ class PlannedFit:
         return self.job[1][0]
 
     @property
-    def group(self) -> tuple[ColumnTrainset, Any, bool]:
-        """What the fits of one loop have in common."""
+    def same_fold(self) -> tuple[ColumnTrainset, Any, bool]:
+        """What settings that are fitted side by side on a fold have in common."""
         return self.columns, self.model.n_epochs, bool(self.model.biased)
+
+    @property
+    def same_setting(self) -> tuple[Any, ...]:
+        """What the fits of one setting on several folds have in common."""
+        steps = descent.steps_of(self.model, ("bu", "bi", "pu", "qi"))
+        return (*self.same_fold[1:], self.n_factors, *(numbers.tobytes() for numbers in steps))
 
     @property
     def n_factors(self) -> int:
         """Numbers in each of the model's vectors."""
         return int(self.model.n_factors)
 
-    @property
-    def n_bytes(self) -> int:
-        """Memory of what was drawn."""
-        return 0 if self.vectors is None else sum(side.nbytes for side in self.vectors)
+    def n_bytes(self, holds_folds: bool) -> int:
+        """Memory of what was drawn and, unless folds are held in any case, of the fold."""
+        n_drawn = 0 if self.vectors is None else sum(side.nbytes for side in self.vectors)
+        return n_drawn + (0 if holds_folds else self.columns.n_ratings * RATING_BYTES)
 
 
-def run_jobs(jobs: Iterable[Job]) -> list[Scores]:
+def run_jobs(jobs: Iterable[Job], holds_folds: bool = True) -> list[Scores]:
     """Return the result of each job; random numbers are drawn in the order of the jobs."""
+    if not holds_folds and not _are_of_surprise(jobs):
+        return [_run(job) for job in jobs]
     results: list[Scores] = []
     waiting: list[PlannedFit] = []
     for job in jobs:
-        planned = plan(job)
+        planned = plan(job, holds_folds)
         if planned is not None:
             waiting.append(planned)
-        if planned is None or sum(fit.n_bytes for fit in waiting) > HELD_BYTES:
+        if planned is None or sum(fit.n_bytes(holds_folds) for fit in waiting) > HELD_BYTES:
             results += _run_planned(waiting)
             waiting = []
         if planned is None:
@@ -77,13 +105,30 @@ def run_jobs(jobs: Iterable[Job]) -> list[Scores]:
     return results + _run_planned(waiting)
 
 
-def plan(job: Job) -> PlannedFit | None:
+def _are_of_surprise(jobs: Iterable[Job]) -> bool:
+    """Return whether jobs come straight from an iterator of Surprise.
+
+    One of somebody's own may change the model or the last fold before it makes the next.
+    """
+    frame = getattr(jobs, "gi_frame", None)
+    folds = None if frame is None else frame.f_locals.get(".0")
+    return getattr(folds, "gi_code", None) in {
+        getattr(iterator.split, "__code__", None)
+        for iterator in (surprise.model_selection.KFold, surprise.model_selection.RepeatedKFold)
+    }
+
+
+def plan(job: Job, holds_folds: bool) -> PlannedFit | None:
     """Return a job as one that may share its loop; None for any other."""
     function, arguments, options = job
     if not isinstance(function, FoldScorer) or options:
         return None
-    model, trainset = arguments[:2]
+    model, trainset, testset, names = arguments[:4]
     if type(model) is not surprise.SVD or model.verbose or "fit" in vars(model):
+        return None
+    if not (holds_folds or came_together(trainset, testset)):
+        return None
+    if not function.is_ordinary(model, names):
         return None
     streams = Streams(model.random_state)
     try:
@@ -95,30 +140,65 @@ def plan(job: Job) -> PlannedFit | None:
     except Exception:  # the job comes to the same error by itself
         streams.rewind()
         return None
-    return PlannedFit(job, columns, vectors)
+    return PlannedFit(job, columns, vectors, Streams(model.random_state))
 
 
 def _run_planned(planned: list[PlannedFit]) -> list[Scores]:
     results: dict[int, Scores] = {}
-    groups: dict[Any, list[int]] = {}
-    for place, fit in enumerate(planned):
-        groups.setdefault(fit.group, []).append(place)
-    for places in groups.values():
-        places.sort(key=lambda place: planned[place].n_factors)
-        for start in range(0, len(places), lanes.LANES):
-            chunk = places[start : start + lanes.LANES]
-            results |= zip(chunk, _run_chunk([planned[place] for place in chunk]), strict=True)
+    for places, fit_all in sorted(_batches(planned), key=itemgetter(0)):
+        scores = _run_batch([planned[place] for place in places], fit_all)
+        results |= zip(places, scores, strict=True)
     return [results[place] for place in range(len(planned))]
 
 
-def _run_chunk(planned: list[PlannedFit]) -> list[Scores]:
+def _batches(planned: list[PlannedFit]) -> Iterator[tuple[list[int], FitAll]]:
+    """Yield the places of the fits of each loop, and what fits them.
+
+    A model that is fitted several times is so in the order of its jobs.
+    """
+    alone = []
+    for places in _groups(planned, range(len(planned)), attrgetter("same_fold")):
+        places.sort(key=lambda place: planned[place].n_factors)
+        for start in range(0, len(places), lanes.LANES):
+            chunk = places[start : start + lanes.LANES]
+            n_models = len({id(planned[place].model) for place in chunk})
+            n_factors = [planned[place].n_factors for place in chunk]
+            # A lane as wide as the widest model costs as much as that model.
+            if n_models == len(chunk) and sum(n_factors) >= 2 * max(n_factors) > 0:
+                yield chunk, _fit_settings
+            else:
+                alone += chunk
+    for places in _groups(planned, sorted(alone), attrgetter("same_setting")):
+        for part in np.array_split(places, -(-len(places) // joined_folds.FOLDS)):
+            yield part.tolist(), _fit_folds
+
+
+def _groups(
+    planned: list[PlannedFit], places: Iterable[int], key: Callable[[PlannedFit], Any]
+) -> list[list[int]]:
+    groups: dict[Any, list[int]] = {}
+    for place in places:
+        groups.setdefault(key(planned[place]), []).append(place)
+    return [*groups.values()]
+
+
+def _run_batch(planned: list[PlannedFit], fit_all: FitAll) -> list[Scores]:
+    seconds, states = _fit(planned, fit_all)
+    return [_run_fitted(fit, learnt, seconds) for fit, learnt in zip(planned, states, strict=True)]
+
+
+def _run_fitted(fit: PlannedFit, learnt: descent.State | None, seconds: float) -> Scores:
+    """Run a job whose fit is done; `seconds` are its share of a loop."""
+    if learnt is not None:
+        fits.prepare(fit.model, learnt)
     try:
-        seconds = _fit(planned)
-        scores = [_run(fit.job) for fit in planned]
+        test, train, rest, tested = _run(fit.job)
+    except BaseException:
+        fit.streams.rewind()  # the jobs behind it have not begun
+        raise
     finally:
-        for fit in planned:
-            fits.forget_prepared(fit.model)
-    return [(test, train, own + seconds, tested) for test, train, own, tested in scores]
+        fits.forget_prepared(fit.model)
+    return test, train, rest + seconds, tested
 
 
 def _run(job: Job) -> Scores:
@@ -126,27 +206,36 @@ def _run(job: Job) -> Scores:
     return function(*arguments, **options)
 
 
-def _fit(planned: list[PlannedFit]) -> float:
-    """Let the fits of some jobs be ready when these ask for them; return the seconds of each."""
+def _fit(planned: list[PlannedFit], fit_all: FitAll) -> tuple[float, States]:
+    """Return the seconds of each fit of a loop, and what all have learnt."""
     begin = perf_counter()
-    models = [fit.model for fit in planned]
     try:
         vectors = [
             descent.first_vectors(fit.model, fit.columns) if fit.vectors is None else fit.vectors
             for fit in planned
         ]
     except (TypeError, ValueError):  # which each job shows by itself, in Surprise's words
-        return 0.0
-    columns = planned[0].columns
-    states: list[descent.State | None] = [None] * len(planned)
-    # A lane as wide as the widest model costs as much as that model.
-    if sum(fit.n_factors for fit in planned) >= 2 * max(fit.n_factors for fit in planned) > 0:
-        states = lanes.fit_together(models, columns, vectors)
-    for fit, first, learnt in zip(planned, vectors, states, strict=True):
+        return 0.0, [None] * len(planned)
+    states = fit_all(planned, vectors)
+    n_together = sum(learnt is not None for learnt in states)
+    for place, learnt in enumerate(states):
         if learnt is None:
-            learnt = descent.fit_svd(fit.model, columns, lambda epoch: None, first)
-        fits.prepare(fit.model, learnt)
+            fit = planned[place]
+            states[place] = descent.fit_svd(
+                fit.model, fit.columns, lambda epoch: None, vectors[place]
+            )
     seconds = perf_counter() - begin
-    if any(learnt is not None for learnt in states):
+    if n_together > 1:
         count("SVD.fit, several at a time", ACCELERATED, "", seconds)
-    return seconds / len(planned)
+    return seconds / len(planned), states
+
+
+def _fit_settings(planned: list[PlannedFit], vectors: FirstVectors) -> States:
+    return lanes.fit_together([fit.model for fit in planned], planned[0].columns, vectors)
+
+
+def _fit_folds(planned: list[PlannedFit], vectors: FirstVectors) -> States:
+    if len(planned) == 1:
+        return [None]
+    trainsets = [fit.columns for fit in planned]
+    return [*joined_folds.fit_joined(planned[0].model, trainsets, vectors)]
