@@ -39,6 +39,7 @@ def load_plugin(name: str, base: Path | None = None) -> Ratings:
     >>> shops.visits = lambda: pd.DataFrame({"user": [1, 1], "item": [7, 8], "rating": [2, 5]})
     >>> load_plugin("shops:visits")
     <Ratings shops:visits: 2 ratings of 2 items by 1 user, 2 to 5>
+    >>> del sys.modules["shops"]
     """
     if ":" in name:
         search_in((base or Path(), Path()))
