@@ -79,7 +79,7 @@ WHOLE = {
 ORACLES = dict(oracles()) | WHOLE
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("label", ORACLES)
 @settings(max_examples=N_CASES, deadline=None)
 @given(case=cases())

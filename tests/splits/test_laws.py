@@ -84,6 +84,7 @@ def assert_same_parts(one, other):
     assert one.notes == other.notes
 
 
+@pytest.mark.sample(2)
 @each_section
 @settings(max_examples=25)
 @given(ratings_with_times(), st.integers(0, 2**32 - 1))
@@ -145,6 +146,7 @@ def test_the_latest_ratings_of_a_user_are_never_before_their_training_ratings(ra
             assert last < min((ratings.timestamps[row], row) for row in test)
 
 
+@pytest.mark.sample(2)
 @each_section
 @pytest.mark.parametrize("inner", INNER, ids=lambda section: section.describe())
 @settings(max_examples=8)
