@@ -83,8 +83,13 @@ NUMBERS = {"factor": 2.0, "limit": 0.5, "written": 0.25, "added": 4.0}
 def test_machine_code_is_kept_until_something_that_a_kernel_calls_has_changed(tmp_path):
     def computed(**numbers):
         (tmp_path / "called.py").write_text(CALLED.format(**numbers))
+        # Python would look at whole seconds and the size of a file, and keep the code before.
         done = subprocess.run(
-            [sys.executable, "caller.py"], cwd=tmp_path, capture_output=True, text=True, timeout=300
+            [sys.executable, "-B", "caller.py"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=300,
         )
         assert done.returncode == 0, done.stderr
         value, n_read = done.stdout.split()
