@@ -19,10 +19,8 @@ KEPT = Path(__file__).parents[1] / "benchmarks" / "figures" / "counts.json"
 ROOM = {
     "bytes of cells": 1.02,
     "bytes of the run's folder": 1.02,
-    "lines of a run of two algorithms": 1.01,
-    "lines of harness.ndcg": 1.01,
 }
-"""How much may be added where seconds and dates are written, and to lines; elsewhere nothing."""
+"""How much may be added where seconds and dates are written; elsewhere nothing."""
 CONFIG = """
 name: counts
 dataset: {synthetic: {n_users: 80, n_items: 60, n_ratings: 2000}}
@@ -46,41 +44,6 @@ algorithms:
 tuning: {method: random, trials: 4, metric: ndcg@10}
 metrics: ["ndcg@5,10", rmse]
 """
-IMPORTS = """
-import json, sys
-before = set(sys.modules)
-{code}
-names = {{name for name in set(sys.modules) - before if name.partition(".")[0] == "harness"}}
-others = {{name.partition(".")[0] for name in set(sys.modules) - before}} - {{"harness"}}
-print(json.dumps(sorted(names) + sorted(n for n in others if n not in sys.stdlib_module_names)))
-"""
-HELP = """
-from harness.cli import main
-import contextlib, io
-with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):
-    main(["--help"])
-"""
-
-RUN = """
-import harness, os
-harness.run(
-    {{
-        "dataset": {{"synthetic": {{"n_users": 60, "n_items": 40, "n_ratings": 900}}}},
-        "algorithms": ["SVD", "KNNBasic"],
-        "metrics": ["ndcg@10", "rmse"],
-    }},
-    results=os.path.join(os.environ["HARNESS_CACHE"], "runs"),
-)
-"""
-NDCG = "import harness; harness.ndcg([(4.5, 5), (3.5, 1), (2.5, 4)], k=2)"
-LINES = """
-import json, sys
-{code}
-own = [module for name, module in sys.modules.items() if name.partition(".")[0] == "harness"]
-files = [module.__file__ for module in own if getattr(module, "__file__", None)]
-print(json.dumps(sum(len(open(file, encoding="utf-8").readlines()) for file in files)))
-"""
-
 Counts = dict[str, Any]
 """Numbers, or what is counted by its name: a number for each."""
 
@@ -88,16 +51,6 @@ Counts = dict[str, Any]
 def count() -> Counts:
     """Count in processes of their own, which find neither results nor compiled code."""
     found: Counts = {}
-    for title, code in {"import harness": "import harness", "harness --help": HELP}.items():
-        names = json.loads(output("-c", IMPORTS.format(code=code)))
-        found[f"modules of {title}"] = dict.fromkeys(names, 1)
-    for title, code in {"a run of two algorithms": RUN.format(), "harness.ndcg": NDCG}.items():
-        with tempfile.TemporaryDirectory() as scratch:
-            names = json.loads(output("-c", IMPORTS.format(code=code), HARNESS_CACHE=scratch))
-            lines = json.loads(output("-c", LINES.format(code=code), HARNESS_CACHE=scratch))
-        ours = [name for name in names if name.partition(".")[0] == "harness"]
-        found[f"modules of {title}"] = dict.fromkeys(ours, 1)
-        found[f"lines of {title}"] = lines
     with tempfile.TemporaryDirectory() as scratch:
         own = {"HARNESS_CACHE": f"{scratch}/cache", "NUMBA_CACHE_DIR": f"{scratch}/numba"}
         Path(scratch, "counts.yaml").write_text(CONFIG)
