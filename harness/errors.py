@@ -27,6 +27,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
+from harness.named_paths import masked_text
+
 MOST_SHOWN = 50
 LONGEST = 1_000
 """Characters of a key or a message that are shown: a hostile config can make them very long."""
@@ -37,7 +39,13 @@ LONGEST_QUOTE = 300
 
 
 class HarnessError(Exception):
-    """An error that a user can fix: the message says where, what was found and what to do."""
+    """An error that a user can fix: the message says where, what was found and what to do.
+
+    Addresses in the message are masked, because libraries quote them with their secrets.
+    """
+
+    def __init__(self, *parts: object) -> None:
+        super().__init__(*(masked_text(part) if isinstance(part, str) else part for part in parts))
 
 
 @dataclass(frozen=True, order=True)
@@ -65,6 +73,9 @@ class Fault:
     key: str
     message: str
     source: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "message", masked_text(self.message))
 
     def at(self, source: str) -> str:
         """Return the fault as one line that starts with where it is."""

@@ -11,6 +11,7 @@ from importlib.resources import files
 from typing import Any
 
 from harness.errors import counted, joined
+from harness.named_paths import masked_text, masked_values
 
 PLAIN = "plain"
 """The code of a sentence without one, as older runs have."""
@@ -63,8 +64,10 @@ class Note:
         declared = codes().get(self.code)
         if declared is None and not self.text:
             raise ValueError(f"{self.code}: a note with an unknown code; give its text")
-        values = {name: plain(value) for name, value in self.values.items()}
+        values = {name: masked_values(plain(value)) for name, value in self.values.items()}
         object.__setattr__(self, "values", values)
+        object.__setattr__(self, "where", masked_text(self.where))
+        object.__setattr__(self, "text", masked_text(self.text))
         if declared and not self.text:
             object.__setattr__(self, "text", sentence(str(declared["text"]), **values))
         if not self.weight:

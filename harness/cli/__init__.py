@@ -20,6 +20,7 @@ from harness import plugins, streams
 from harness.cli.command import GROUPS, write_examples
 from harness.cli.screen import TRACEBACK, documents, listeners, say, shows_tracebacks
 from harness.errors import HarnessError, PluginError, reason_of
+from harness.named_paths import masked_text
 
 EXAMPLES = ("harness run quickstart", "harness new my.yaml --dataset ratings.csv")
 OUTPUT_ERRORS = (errno.ENOSPC, errno.EFBIG, errno.EIO, errno.EBADF, errno.EDQUOT)
@@ -304,7 +305,7 @@ def _print_document(
 def _with_traceback(error: Exception) -> str:
     from traceback import format_exception  # which takes time that `harness --help` has not
 
-    return "".join(format_exception(error)).rstrip()
+    return masked_text("".join(format_exception(error)).rstrip())
 
 
 def _drop_output() -> None:

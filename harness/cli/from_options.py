@@ -13,6 +13,7 @@ from harness.cli.config_text import config_text
 from harness.cli.ratings_file import DatasetAnswer
 from harness.cli.screen import plain, say
 from harness.errors import ConfigError, DataError, listed
+from harness.named_paths import file_name, masked_values
 
 FIRST_CONFIGS = ("quickstart", "ml-100k", "top-n-ml-100k")
 """The configs of the package that one tries first."""
@@ -27,8 +28,9 @@ def write_config(
 ) -> Path:
     """Write the config that some options mean into a folder of results, and return its path.
 
-    Its name is that of the data. A file or a run of this name that is there stays, unless it is the
-    same config; then the next free name of ``ratings-2``, ``ratings-3`` is taken.
+    Its name is that of the data. An address in it is masked. A file or a run of this name that is
+    there stays, unless it is the same config; then the next free name of ``ratings-2``,
+    ``ratings-3`` is taken.
 
     Parameters
     ----------
@@ -70,12 +72,13 @@ def write_config(
         "metrics": answers.labels(str(texts["metrics"] or answers.METRICS)),
         "seed": texts["seed"] or 0,
     }
-    name = re.sub(r"(?a)[^\w.-]", "-", Path(dataset).stem).lstrip("._-")[:70] or "run"
+    name = re.sub(r"(?a)[^\w.-]", "-", Path(file_name(dataset)).stem).lstrip("._-")[:70] or "run"
     try:
         experiment, document = load({"name": name, **config}, overrides=overrides, folder=results)
     except ConfigError as error:
         raise ConfigError("harness run", error.faults) from None
     content = {key: value for key, value in document.data.items() if key != "name"}
+    content = masked_values(content)
     path = _free_place(results, experiment.name, content)
     beginning = (
         f"# Written by `harness run`. Edit it, and run it again:\n#\n"

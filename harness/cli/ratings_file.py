@@ -13,6 +13,7 @@ import click
 from harness.cli.options import Choice
 from harness.cli.screen import printable, say, show_table
 from harness.errors import ColumnsError, DataError, HarnessError
+from harness.named_paths import is_url
 
 if TYPE_CHECKING:
     from harness.datasets.detection import Detected
@@ -73,7 +74,7 @@ class DatasetAnswer:
                 raise HarnessError(
                     f"{self.option}: needs a file of ratings; give one with --dataset"
                 )
-            return answer
+            return {"path": answer} if is_url(answer) else answer
         detected = self._detect(path)
         self.faults, self.note = detected.faults, _on_scale(detected)
         if self.shows_rows:

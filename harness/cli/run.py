@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from harness.cli import answers, options, table_columns, words
 from harness.cli.command import command
 from harness.cli.screen import plain, say, say_written, show_run
 from harness.errors import ConfigError, Fault, counted, joined, listed
+from harness.named_paths import masked
 
 if TYPE_CHECKING:
     from harness.results.cells import FailedCell
@@ -92,6 +94,8 @@ def run(
 
         written = write_config(stated, overrides, settings["results"], shows_rows=not quiet)
         configs, overrides = (str(written),), ()
+        if masked(dataset := str(stated["dataset"])) != dataset:  # the written config has it masked
+            overrides = (f"dataset.path={json.dumps(dataset)}",)
     elif not configs:
         from harness.cli.from_options import show_choices
 

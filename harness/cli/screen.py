@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.errors import HarnessError
+from harness.named_paths import masked_text
 from harness.streams import as_shown
 
 if TYPE_CHECKING:
@@ -79,6 +80,8 @@ def say(
     `is_data`: a file format, not sentences. On standard error very long lines are cut. A line that
     `has_time` begins with it.
     """
+    if err and not is_data:  # not of tables, whose ids of items can be addresses
+        text = masked_text(str(text))
     for hear in () if is_data else listeners:
         hear(click.unstyle(str(text)))
     if documents and not err:

@@ -14,7 +14,7 @@ from harness.datasets.loading import load
 from harness.datasets.numbers import GROUPED
 from harness.datasets.own_files import find_file
 from harness.datasets.ratings import Ratings
-from harness.datasets.readers import column_names, is_text, kind_of_file
+from harness.datasets.readers import column_names, is_text, kind_of_file, reading
 from harness.datasets.readers.base import ReadOptions
 from harness.datasets.readers.encodings import encoding_of
 from harness.datasets.readers.layout import header_and_columns
@@ -56,7 +56,7 @@ def first_lines(path: Path) -> tuple[list[str], list[list[str]]]:
 
     There are at most `LINES` rows, the first line among them; none of a file that is no text.
     """
-    with unpacked(find_file(path, None), str(path)) as (place, where):
+    with unpacked(find_file(path, None), str(path)) as (place, where), reading(where):
         kind = kind_of_file(place)
         if kind is not None and not is_text(kind):
             return column_names(place, kind, where), []

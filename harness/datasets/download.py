@@ -19,6 +19,7 @@ from urllib.parse import urljoin, urlsplit
 
 from harness.datasets.archives import Progress, most_bytes, open_member
 from harness.datasets.catalogue import DataSet, WheelMember, is_archive
+from harness.datasets.limits import PATIENCE, SLOWEST
 from harness.errors import DataError, DownloadError
 from harness.files import write_whole
 from harness.notes import Note
@@ -29,10 +30,6 @@ if TYPE_CHECKING:
 
 MOST_HOPS = 5
 PIECE = 1 << 12
-PATIENCE = 30.0
-"""Seconds without a byte after which a source is given up."""
-SLOWEST = 1024.0
-"""Bytes a second; a source that sends fewer for as long is given up too."""
 PIP_PATIENCE = 300.0
 RETRIES = 2
 

@@ -16,7 +16,7 @@ from harness.datasets.catalogue import FeatureFile
 from harness.datasets.columns import Kind, Roles, find_columns
 from harness.datasets.conversion import SHOWN, Table, convert
 from harness.datasets.own_files import find_file
-from harness.datasets.readers import column_names, is_text, kind_of_file, read_file
+from harness.datasets.readers import column_names, is_text, kind_of_file, read_file, reading
 from harness.datasets.readers.base import ReadOptions
 from harness.datasets.readers.layout import Layout
 from harness.datasets.readers.packed import unpacked
@@ -135,7 +135,7 @@ def _ids(ratings: Ratings, role: str) -> NDArray[np.object_]:
 
 def _read(section: FeaturesSection, base: Path | None) -> Table:
     """Read a file of one's own; its id column comes first."""
-    with unpacked(find_file(section.path, base), section.path) as (path, where):
+    with unpacked(find_file(section.path, base), section.path) as (path, where), reading(where):
         return _read_plain(section, path, where)
 
 
@@ -192,7 +192,11 @@ def _aligned(ratings: Ratings, role: str, table: Table) -> tuple[pd.DataFrame, l
     (codes, names), *_ = table.ids.values()
     where = table.at(-1)
     ids = np.append(names, "").astype(object)[codes]
-    faults = {row: flaw.describe(row) for flaw in table.flaws for row in flaw.rows.tolist()}
+    faults = {  # readers describe the first ones of each kind, and no others are shown
+        row: flaw.describe(row) if place < SHOWN else ""
+        for flaw in table.flaws
+        for place, row in enumerate(flaw.rows.tolist())
+    }
     first: dict[str, int] = {}
     for row, raw_id in enumerate(ids.tolist()):
         if row in faults:

@@ -33,8 +33,9 @@ def load_file(section: DatasetSection, base: Path | None, progress: Progress | N
         section.comment,
         table=section.table,
         query=section.query,
+        limits=section.limits,
     )
-    with found(section.paths, base, section.sha256) as places:
+    with found(section.paths, base, section.sha256, section.limits) as places:
         tables = [read_file(place.path, options, place.where, progress) for place in places]
     name = name_of(section.paths)
     return Ratings.from_table(joined(tables, name), name, **section.policies)

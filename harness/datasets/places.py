@@ -9,9 +9,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from harness.datasets.limits import Limits
 from harness.datasets.own_files import find_file, is_ratings_file
+from harness.datasets.remote import fetched
 from harness.errors import DataError, counted, listed
-from harness.named_paths import PATTERN, is_url, placed
+from harness.named_paths import PATTERN, file_name, is_url, masked, placed
 
 
 class Place(NamedTuple):
@@ -22,7 +24,9 @@ class Place(NamedTuple):
 
 
 @contextmanager
-def found(paths: Sequence[str], base: Path | None, sha256: str | None) -> Iterator[list[Place]]:
+def found(
+    paths: Sequence[str], base: Path | None, sha256: str | None, limits: Limits
+) -> Iterator[list[Place]]:
     """Yield the files that paths stand for, in order; those from elsewhere are removed after it.
 
     Raises
@@ -33,13 +37,13 @@ def found(paths: Sequence[str], base: Path | None, sha256: str | None) -> Iterat
     if not any(map(is_url, paths)):
         yield [place for path in paths for place in _expanded(path, base)]
         return
-    from harness.datasets.remote import fetched
-
-    with fetched(paths, sha256) as copies:
+    with fetched(paths, sha256, limits) as copies:
         yield [
             place
             for path in paths
-            for place in ([Place(copies[path], path)] if path in copies else _expanded(path, base))
+            for place in (
+                [Place(copies[path], masked(path))] if path in copies else _expanded(path, base)
+            )
         ]
 
 
@@ -78,6 +82,8 @@ def name_of(paths: Sequence[str]) -> str:
     >>> name_of(["a/train.csv", "a/test.csv"]), name_of(["a/ratings-*.csv"]), name_of(["a/parts/"])
     ('train + test', 'ratings', 'parts')
     """
-    stems = [re.sub(r"[-_ .]*[*?\\[].*", "", Path(path).stem) or "ratings" for path in paths]
+    stems = [
+        re.sub(r"[-_ .]*[*?\\[].*", "", Path(file_name(path)).stem) or "ratings" for path in paths
+    ]
     more = f" + {counted(len(stems) - 3, 'file')}" if len(stems) > 3 else ""
     return " + ".join(stems[:3]) + more

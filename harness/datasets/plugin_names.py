@@ -7,6 +7,7 @@ from pathlib import PurePath
 from harness import plugins
 from harness.datasets.catalogue import ALIASES
 from harness.errors import nearest
+from harness.named_paths import is_url, masked
 
 
 def dataset_names() -> list[str]:
@@ -22,6 +23,8 @@ def names_of(kind: str) -> list[str]:
 
 def checked_name(kind: str, name: str) -> str:
     """Return a name that something has, or ``module:object``; else raise `ValueError`."""
+    if is_url(name):
+        raise ValueError(f"found the address {masked(name)!r}, not a name; write it as `path: …`")
     if name in ALIASES or plugins.recorded(kind, name) is not None or ":" in name:
         return name
     names = names_of(kind)

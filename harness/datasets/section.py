@@ -18,9 +18,11 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
 from harness import plugins
+from harness.datasets.limits import Limits
 from harness.datasets.synthetic_section import Scale, SyntheticSection
 from harness.datasets.value_format import DuplicatePolicy, Policies
-from harness.sections import Section
+from harness.named_paths import file_name
+from harness.sections import MOST_SECONDS, Section
 
 if TYPE_CHECKING:
     from harness.datasets.catalogue import DataSet
@@ -180,6 +182,15 @@ class DatasetSection(_File):
     sha256: Annotated[str, Field(pattern="^[0-9A-Fa-f]{64}$")] | None = None
     """The SHA-256 of a file that is fetched from a URL; another file is refused."""
 
+    most_megabytes: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    """The largest size of a file from a URL, and of what a packed file, a columnar file or a query
+    unpacks to. By default 10,000 from a URL, and 32 or 250 times the size of the file, whichever is
+    larger."""
+
+    most_seconds: Annotated[float, Field(gt=0, le=MOST_SECONDS)] | None = None
+    """The longest time until a file from a URL has come, and for a query or a view of a database.
+    By default 3,600 for a URL; for a database 10, and one more for each megabyte of the file."""
+
     format: FormatName | None = None
     """Kind of file, the name of a reader; by default from the ending of the path, else from the
     first bytes."""
@@ -282,8 +293,9 @@ class DatasetSection(_File):
         return {"path" if is_path else "name": value}
 
     @field_validator(
-        "sha256", "format", "columns", "separator", "header", "skip", "comment", "encoding",
-        "decimal", "thousands", "time_format", "id_spellings", "table", "query",
+        "sha256", "most_megabytes", "most_seconds", "format", "columns", "separator", "header",
+        "skip", "comment", "encoding", "decimal", "thousands", "time_format", "id_spellings",
+        "table", "query",
     )  # fmt: skip
     @classmethod
     def _describes_a_file(cls, value: object, info: ValidationInfo) -> object:
@@ -333,6 +345,11 @@ class DatasetSection(_File):
         return {key: getattr(self, key) for key in Policies.__annotations__}  # type: ignore[return-value]
 
     @property
+    def limits(self) -> Limits:
+        """How much of the files is read."""
+        return Limits(self.most_megabytes, self.most_seconds)
+
+    @property
     def paths(self) -> list[str]:
         """The paths as written, of which there are several where they are a list."""
         return [self.path] if isinstance(self.path, str) else list(self.path or ())
@@ -345,6 +362,6 @@ class DatasetSection(_File):
     def describe(self) -> str:
         """Return the short name that plans use, as ``ratings.csv`` of ``mine/ratings.csv``."""
         if self.path is not None and self.name is None:
-            last = [path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1] for path in self.paths]
+            last = [file_name(path) for path in self.paths]
             return ", ".join(last[:3]) + ", …" * (len(last) > 3)
         return self.name or "synthetic"

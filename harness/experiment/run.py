@@ -26,6 +26,7 @@ from harness.experiment.notes import notes
 from harness.experiment.plan import Plan
 from harness.experiment.plugins_used import plugins_used
 from harness.experiment.stored_scores import StoredScores
+from harness.named_paths import masked_values
 from harness.notes import Note, by_weight
 from harness.results.cells import FailedCell
 from harness.results.environment import Machine, commit, packages, versions, without_folders
@@ -165,7 +166,7 @@ def run(
         return written(computed())
     from harness.experiment.tracking import track as tracked  # imported where one is named
 
-    config_in_full = experiment.model_dump(mode="json")
+    config_in_full = masked_values(experiment.model_dump(mode="json"))
     return tracked(trackers, experiment.name, config_in_full, computed, written, watch)
 
 

@@ -17,6 +17,7 @@ from harness.config.from_python import name_of_given
 from harness.errors import MetricError
 from harness.files import RUN_FILE, read_regular
 from harness.lazy import pd
+from harness.named_paths import masked_values
 from harness.quantities import SearchSpace
 from harness.results.agreement import check_parts, refusal
 from harness.results.cells import AnyCell, CellResult, FailedCell
@@ -128,7 +129,11 @@ def _experiment(config: dict[str, Any]) -> Experiment:
 
 
 def _explicit(config: dict[str, Any]) -> dict[str, Any]:
-    """Return a config with every key; the name of data from a session stands for itself."""
+    """Return a config with every key, and no secret of an address.
+
+    The name of data from a session stands for itself.
+    """
+    config = masked_values(config)
     explicit = _experiment(config).model_dump(mode="json")
     if explicit != config:
         _experiment(explicit)  # a default is checked where it is written out

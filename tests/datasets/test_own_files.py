@@ -516,10 +516,11 @@ class TestBounds:
         assert len(load("a.csv", f"{head}\n{rows}\n")) == 20
 
     def test_a_parquet_of_more_rows_than_memory_is_refused(self, tmp_path):
-        from harness.datasets.readers.parquet import check_room
+        from harness.datasets.readers.base import ReadOptions
+        from harness.datasets.readers.batches import check_rows
 
         with pytest.raises(DataError, match=r"a: 1,000,000,000,000 rows take some .* give fewer"):
-            check_room(10**12, "a")
+            check_rows(10**12, tmp_path, ReadOptions(where="a"))
 
 
 FIELD = st.one_of(

@@ -6,7 +6,8 @@ others are imported for a file that no ending of this package's own readers fits
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from harness import plugins
 from harness.datasets.readers.packed import is_packed, unpacked
 from harness.errors import DataError, HarnessError, PluginError, reason_of
+from harness.named_paths import file_name
 
 if TYPE_CHECKING:
     from harness.datasets.archives import Progress
@@ -56,7 +58,8 @@ def kind_of(path: Path | str) -> str | None:
     >>> kind_of("a/ratings.CSV"), kind_of("u.data")
     ('csv', None)
     """
-    if is_packed(str(path)):
+    path = file_name(str(path))
+    if is_packed(path):
         path = Path(path).with_suffix("")
     ending = Path(path).suffix.casefold()
     if not ending:
@@ -111,7 +114,7 @@ def read_file(
     A file that none of these fits is read as text, and a packed one as what it holds. `where` is
     for messages.
     """
-    with unpacked(path, where) as (place, inner):
+    with unpacked(path, where, options.limits) as (place, inner):
         return _read(place, options, inner, progress)
 
 
@@ -135,7 +138,7 @@ def _read(path: Path, options: ReadOptions, where: str, progress: Progress | Non
         raise
     except (Exception, SystemExit) as error:
         if kind is None or plugins.find("readers", kind).is_builtin:
-            raise
+            raise unreadable(where, error) from error
         raise DataError(f"{where}: {_failure(kind, _said(error))}") from error
     if isinstance(columns, Table):
         return columns
@@ -154,13 +157,32 @@ def _read(path: Path, options: ReadOptions, where: str, progress: Progress | Non
     )
 
 
+@contextmanager
+def reading(where: str) -> Iterator[None]:
+    """Turn whatever a damaged file makes this package's readers raise into a `DataError`."""
+    try:
+        yield
+    except HarnessError:
+        raise
+    except Exception as error:
+        raise unreadable(where, error) from error
+
+
+def unreadable(where: str, error: BaseException) -> DataError:
+    """Return the error about a file that a reader of this package did not expect."""
+    return DataError(
+        f"{where}: cannot be read ({_said(error)}); check that the file is whole, or write it again"
+    )
+
+
 def column_names(path: Path, kind: str, where: str) -> list[str]:
     """Return the names of the columns of a file."""
     from harness.datasets.readers.base import Reader, ReadOptions, names_of
 
     reader = reader_named(kind)
     if isinstance(reader, Reader):
-        return reader.names(path, where)
+        with reading(where):
+            return reader.names(path, where)
     return names_of(reader.read(path, ReadOptions(where=where)), where)
 
 

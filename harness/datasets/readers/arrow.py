@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.datasets.readers.base import Reader, ReadOptions, to_table
-from harness.datasets.readers.parquet import check_room
-from harness.errors import DataError, reason_of
+from harness.datasets.readers.batches import check_rows, gathered, refused
 from harness.lazy import pa
 
 if TYPE_CHECKING:
     from harness.datasets.conversion import Table
+
+MAGIC = b"ARROW1"
+BATCH = 1 << 10
+"""Rows of ORC that are read at once: its reader repeats the text of a dictionary for each."""
 
 
 class Feather(Reader):
@@ -24,20 +27,25 @@ class Feather(Reader):
 
     def recognises(self, head: bytes) -> bool:
         """Return whether a file begins as an Arrow file does."""
-        return head.startswith(b"ARROW1")
+        return head.startswith(MAGIC)
 
     def read(self, path: Path, options: ReadOptions) -> Table:
         """Read the columns that are needed."""
         from pyarrow import ipc
 
-        where = options.where
-        with _refused(where, "an Arrow file"), pa.memory_map(str(path)) as source:
+        with refused(options.where, "an Arrow file"), pa.memory_map(str(path)) as source:
             names = ipc.open_file(source).schema.names
 
             def columns_at(positions: list[int]) -> list[Any]:
-                chosen = ipc.IpcReadOptions(included_fields=sorted(positions))
-                table = ipc.open_file(source, options=chosen).read_all()
-                return [table.column(sorted(positions).index(position)) for position in positions]
+                n_rows, n_bytes = _declared(source)
+                check_rows(n_rows, path, options)
+                size = path.stat().st_size
+                options.limits.check_unpacked(n_bytes, size, options.where, least=False)
+                order = sorted(positions)
+                file = ipc.open_file(source, options=ipc.IpcReadOptions(included_fields=order))
+                batches = map(file.get_batch, range(file.num_record_batches))
+                columns = gathered(batches, path, options) or [()] * len(order)
+                return [columns[order.index(position)] for position in positions]
 
             return to_table(names, columns_at, options)
 
@@ -45,7 +53,7 @@ class Feather(Reader):
         """Return the names of the columns."""
         from pyarrow import ipc
 
-        with _refused(where, "an Arrow file"), pa.memory_map(str(path)) as source:
+        with refused(where, "an Arrow file"), pa.memory_map(str(path)) as source:
             return list(ipc.open_file(source).schema.names)
 
 
@@ -61,34 +69,108 @@ class ORC(Reader):
 
     def read(self, path: Path, options: ReadOptions) -> Table:
         """Read the columns that are needed."""
-        with _refused(options.where, "an ORC file"):
-            file = self._opened(path)
+        import pyarrow.dataset
+        from pyarrow import orc
+
+        with refused(options.where, "an ORC file"):
+            file = orc.ORCFile(path)
             names = list(file.schema.names)
 
             def columns_at(positions: list[int]) -> list[Any]:
-                check_room(file.nrows, options.where)
-                table = file.read(columns=[names[position] for position in positions])
-                return [table.column(names[position]) for position in positions]
+                check_rows(file.nrows, path, options)
+                chosen = [names[position] for position in positions]
+                batches = pyarrow.dataset.dataset(str(path), format="orc").to_batches(
+                    columns=chosen,
+                    batch_size=BATCH,
+                    batch_readahead=0,
+                    fragment_readahead=0,
+                    use_threads=False,
+                )
+                return gathered(batches, path, options) or [()] * len(chosen)
 
             return to_table(names, columns_at, options)
 
     def names(self, path: Path, where: str) -> list[str]:
         """Return the names of the columns."""
-        with _refused(where, "an ORC file"):
-            return list(self._opened(path).schema.names)
-
-    def _opened(self, path: Path) -> Any:
         from pyarrow import orc
 
-        return orc.ORCFile(path)
+        with refused(where, "an ORC file"):
+            return list(orc.ORCFile(path).schema.names)
 
 
-@contextmanager
-def _refused(where: str, kind: str) -> Iterator[None]:
-    try:
-        yield
-    except (pa.ArrowException, OSError, ValueError, TypeError) as error:
-        if isinstance(error, DataError):
-            raise
-        reason = reason_of(error)
-        raise DataError(f"{where}: not {kind} that can be read ({reason})") from None
+def _declared(source: pa.NativeFile) -> tuple[int, int]:
+    """Return the rows of an Arrow file, and the bytes to which its buffers unpack, as declared.
+
+    pyarrow makes room for them before it looks at any. The file's footer lists blocks, each with
+    the metadata of its buffers; those that are packed begin with their size.
+    """
+    n_rows = n_bytes = 0
+    end = source.size()
+    (length,) = struct.unpack("<i", source.read_at(4, end - len(MAGIC) - 4))
+    footer = _Flat.root(source.read_at(max(0, length), end - len(MAGIC) - 4 - length))
+    for field in (_DICTIONARIES, _BATCHES):
+        for offset, head, _, _ in footer.structs(field, "<qiiq"):
+            message = source.read_at(head, offset)
+            begin = 8 if message[:4] == b"\xff\xff\xff\xff" else 4
+            batch = _Flat.root(message[begin:]).table(_HEADER)
+            if batch is not None and field == _DICTIONARIES:
+                batch = batch.table(_DATA)
+            if batch is None:
+                continue
+            if field == _BATCHES:
+                n_rows += batch.whole(_LENGTH)
+            is_packed = batch.table(_COMPRESSION) is not None
+            for place, size in batch.structs(_BUFFERS, "<qq"):
+                if is_packed and size >= 8:
+                    (unpacked,) = struct.unpack("<q", source.read_at(8, offset + head + place))
+                    size = size if unpacked < 0 else unpacked
+                n_bytes += size
+    return n_rows, n_bytes
+
+
+_DICTIONARIES, _BATCHES = 2, 3  # fields of a footer
+_HEADER = 2  # of a message
+_LENGTH, _BUFFERS, _COMPRESSION = 0, 2, 3  # of a record batch
+_DATA = 1  # of a dictionary
+
+
+class _Flat:
+    """A table of a FlatBuffer, as far as it is read here; pyarrow verifies the others."""
+
+    def __init__(self, data: bytes, place: int) -> None:
+        self.data, self.place = data, place
+        self.fields = place - struct.unpack_from("<i", data, place)[0]
+
+    @classmethod
+    def root(cls, data: bytes) -> _Flat:
+        """Return the table that a buffer begins with."""
+        return cls(data, struct.unpack_from("<I", data)[0])
+
+    def _at(self, field: int) -> int:
+        (size,) = struct.unpack_from("<H", self.data, self.fields)
+        entry = 4 + 2 * field
+        offset = struct.unpack_from("<H", self.data, self.fields + entry)[0] if entry < size else 0
+        return self.place + offset if offset else 0
+
+    def whole(self, field: int) -> int:
+        """Return a whole number of 64 bits, 0 where there is none."""
+        place = self._at(field)
+        return struct.unpack_from("<q", self.data, place)[0] if place else 0
+
+    def table(self, field: int) -> _Flat | None:
+        """Return a table in this one."""
+        place = self._at(field)
+        if not place:
+            return None
+        return _Flat(self.data, place + struct.unpack_from("<I", self.data, place)[0])
+
+    def structs(self, field: int, form: str) -> Iterator[tuple[Any, ...]]:
+        """Yield the structures of a vector."""
+        place = self._at(field)
+        if not place:
+            return
+        place += struct.unpack_from("<I", self.data, place)[0]
+        (length,) = struct.unpack_from("<I", self.data, place)
+        size = struct.calcsize(form)
+        length = min(length, (len(self.data) - place - 4) // size)
+        yield from struct.iter_unpack(form, self.data[place + 4 : place + 4 + length * size])

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from harness.datasets.columns import RATINGS, Roles, find_columns
+from harness.datasets.limits import Limits
 from harness.datasets.value_format import ValueFormat
 from harness.errors import DataError
 
@@ -38,6 +39,8 @@ class ReadOptions:
         As in `harness.datasets.columns.find_columns`.
     roles : Roles
         The columns that are read, by default those of ratings.
+    limits : Limits
+        How much may be read.
     where : str
         The file, as messages call it.
     progress : callable, optional
@@ -60,6 +63,7 @@ class ReadOptions:
     layout: Layout | None = None
     table: str | None = None
     query: str | None = None
+    limits: Limits = field(default_factory=Limits)
     where: str = ""
     progress: Progress | None = None
 

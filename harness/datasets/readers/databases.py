@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from harness.datasets.columns import find_columns
+from harness.datasets.limits import MEGABYTE, too_slow
 from harness.datasets.readers.base import NO_ROWS, Reader, ReadOptions, to_table
+from harness.datasets.readers.batches import BYTES_A_ROW, gathered, refused
 from harness.errors import DataError, listed, reason_of, suggestion
 
 if TYPE_CHECKING:
@@ -18,6 +21,14 @@ if TYPE_CHECKING:
 
 CHUNK = 1 << 16
 """Rows that are held as Python objects at once."""
+FEW = 64
+"""Rows that are asked for at once, each of which may have long texts."""
+LONG = 16 * MEGABYTE
+"""Bytes of texts that are held as Python objects at once."""
+MEMORY = 256 * MEGABYTE
+"""Bytes that DuckDB may hold beside what it returns."""
+STEPS = 100_000
+"""Steps of SQLite between two looks at the time."""
 _READS = frozenset(
     {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
 )
@@ -79,8 +90,13 @@ class SQLite(Database):
 
         from harness.datasets.conversion import convert
 
-        where, roles = options.where, options.roles
-        with _refused(where, sqlite3.Error), closing(_opened(path)) as base:
+        where, roles, limits = options.where, options.roles, options.limits
+        n_bytes = path.stat().st_size
+        with (
+            _refused(where, sqlite3.Error),
+            closing(_opened(path)) as base,
+            _stopped(base, limits.query_seconds(n_bytes), where),
+        ):
             query = selection(_tables(base), options)
             cursor = base.execute(query)
             if cursor.description is None:
@@ -88,15 +104,17 @@ class SQLite(Database):
             names = [column[0] for column in cursor.description]
             positions = find_columns(names, options.columns, where, roles)
             chunks: dict[str, list[pa.Array]] = {role: [] for role in positions}
-            for first in count(1, CHUNK):
-                rows = cursor.fetchmany(CHUNK)
-                if not rows:
-                    break
+            first, most = 1, 0
+            for rows in _chunks(cursor):
                 for role, place in positions.items():
                     texts = [_text(row[place]) for row in rows]
                     if None in texts:
                         _refuse_blobs([row[place] for row in rows], first, role, where)
-                    chunks[role].append(pa.array(texts, pa.string()))
+                    column = pa.array(texts, pa.string())
+                    most += max(column.nbytes, len(column) * BYTES_A_ROW // len(positions))
+                    chunks[role].append(column)
+                first += len(rows)
+                limits.check_unpacked(most, n_bytes, where, least=True)
         if not all(chunks.values()):
             raise DataError(f"{where}: {NO_ROWS}")
         columns = {role: pa.chunked_array(parts) for role, parts in chunks.items()}
@@ -124,9 +142,14 @@ class DuckDB(Database):
                 f"{where}: a DuckDB file needs duckdb; pip install 'surprise-harness[duckdb]'"
             ) from None
         settings = {"enable_external_access": "false", "autoinstall_known_extensions": "false"}
+        n_bytes = path.stat().st_size
+        # What a query holds beside its rows, as for sorting, is limited as what it returns.
+        settings["memory_limit"] = f"{MEMORY + options.limits.most_unpacked(n_bytes)} B"
         with (
+            refused(where, "a DuckDB file"),
             _refused(where, duckdb.Error),
             closing(duckdb.connect(str(path), read_only=True, config=settings)) as base,
+            _interrupted(base, options.limits.query_seconds(n_bytes), where),
         ):
             columns = base.execute(
                 "SELECT table_name, column_name FROM information_schema.columns ORDER BY 1"
@@ -134,16 +157,77 @@ class DuckDB(Database):
             tables: dict[str, list[str]] = {}
             for table, column in columns:
                 tables.setdefault(table, []).append(column)
-            result = base.sql(selection(tables, options)).to_arrow_table()
-        return to_table(
-            result.column_names,
-            lambda positions: [result.column(position) for position in positions],
-            options,
-        )
+            found = base.sql(selection(tables, options))
+            batches_of = getattr(found, "to_arrow_reader", None) or found.fetch_arrow_reader
+            result = batches_of(CHUNK)
+            names = result.schema.names
+
+            def columns_at(positions: list[int]) -> list[object]:
+                columns = gathered(
+                    (batch.select(sorted({*positions})) for batch in result), path, options
+                )
+                order = sorted({*positions})
+                return [columns[order.index(at)] if columns else () for at in positions]
+
+            return to_table(names, columns_at, options)
+
+
+def _chunks(cursor: sqlite3.Cursor) -> Iterator[list[Any]]:
+    """Yield the rows of a query in lists that are neither long nor large."""
+    rows: list[Any] = []
+    size = 0
+    while few := cursor.fetchmany(FEW):
+        rows += few
+        size += sum(len(value) for row in few for value in row if isinstance(value, str | bytes))
+        if len(rows) >= CHUNK or size >= LONG:
+            yield rows
+            rows, size = [], 0
+    if rows:
+        yield rows
+
+
+@contextmanager
+def _stopped(base: sqlite3.Connection, seconds: float, where: str) -> Iterator[None]:
+    """Stop what a view or a query computes after some seconds of processor time."""
+    end = time.thread_time() + seconds
+    base.set_progress_handler(lambda: time.thread_time() > end, STEPS)
+    try:
+        yield
+    except sqlite3.OperationalError:
+        if time.thread_time() > end:
+            raise too_slow(where, "the table, view or query did not end", seconds) from None
+        raise
+
+
+@contextmanager
+def _interrupted(base: Any, seconds: float, where: str) -> Iterator[None]:
+    """Interrupt what a view or a query computes after some seconds."""
+    is_over = threading.Event()
+
+    def interrupt() -> None:
+        is_over.set()
+        base.interrupt()
+
+    timer = threading.Timer(seconds, interrupt)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    except DataError:
+        raise
+    except Exception:  # of DuckDB, or of Arrow, to which it hands batches
+        if is_over.is_set():
+            raise too_slow(where, "the table, view or query did not end", seconds) from None
+        raise
+    finally:
+        timer.cancel()
+        timer.join()
 
 
 def _opened(path: Path) -> sqlite3.Connection:
     base = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+    # No text of the file is longer than the file; what a view makes up may not be much longer.
+    base.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, max(MEGABYTE, min(path.stat().st_size, 10**9)))
     base.execute("PRAGMA query_only = 1")
     base.text_factory = lambda data: data.decode("utf-8", "replace")
     return base

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from array import array
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +21,8 @@ CHUNK = 1 << 16
 SAMPLE = 200
 """Records whose keys are the columns of the file."""
 LONGEST_LINE = 1 << 24
+HALF_PAIR = "holds half of a surrogate pair, which is not a character; correct it"
+_LONE = re.compile("[\ud800-\udfff]")
 _KINDS = {dict: "an object", list: "a list", bool: "true or false"}
 _BY_PATH = "name a field of one value by its path"
 
@@ -70,6 +73,9 @@ class JSONLines(Reader):
 
         def flush() -> None:
             for role, texts in values.items():
+                for row in _odd_rows(texts):
+                    faults[len(lines) - len(texts) + row] = f"the {role} {HALF_PAIR}"
+                    texts[row] = None
                 chunks[role].append(pa.array(texts, pa.string()))
                 texts.clear()
 
@@ -117,8 +123,8 @@ def holds_records(path: Path) -> bool:
         return True
     try:
         record = json.loads(start)
-    except ValueError:
-        return False
+    except (ValueError, RecursionError):
+        return start.lstrip()[:1] == b"{"
     return isinstance(record, dict) and "algorithms" not in record and "cells" not in record
 
 
@@ -137,6 +143,11 @@ def _records(path: Path, where: str) -> Iterator[tuple[int, Any, str]]:
                 records = json.load(file)
             except ValueError as error:
                 raise DataError(f"{where}: not JSON ({reason_of(error)}); mend the file") from None
+            except RecursionError:
+                raise DataError(
+                    f"{where}: JSON that is nested too deeply; give one list of objects, or an "
+                    "object a line"
+                ) from None
             for number, record in enumerate(records, 1):
                 yield number, record, _not_object(record)
             return
@@ -153,6 +164,15 @@ def _records(path: Path, where: str) -> Iterator[tuple[int, Any, str]]:
                 yield number, None, "JSON that is nested too deeply"
                 continue
             yield number, record, _not_object(record)
+
+
+def _odd_rows(texts: list[str | None]) -> list[int]:
+    """Return the rows of texts that UTF-8 cannot hold, as JSON can write them."""
+    try:
+        "".join(filter(None, texts)).encode()
+    except UnicodeEncodeError:
+        return [row for row, text in enumerate(texts) if text and _LONE.search(text)]
+    return []
 
 
 def _not_object(record: Any) -> str:

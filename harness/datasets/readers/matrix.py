@@ -75,13 +75,17 @@ class Matrix(Reader):
 
 def _cells(path: Path, options: ReadOptions) -> np.ndarray:
     """Return all fields as text, of shape (lines, fields); empty lines stay."""
-    where = options.where
+    where, n_bytes = options.where, path.stat().st_size
     with report_os_error(where, "cannot be read", "check the path", DataError):
         try:
             encoding = options.encoding or "utf-8-sig"
             with path.open(encoding=encoding) as file:
                 first = next((line for line in file if line.strip()), "").rstrip("\r\n")
+                n_lines = sum(1 for _ in file) + 1
             separator = options.separator or separator_of(first, options)
+            # Rows that are shorter than the first are filled up: of n bytes, to n² / 4 cells.
+            n_fields = len(first.split(None if separator == "whitespace" else separator))
+            _check_size(n_lines * n_fields * 8, n_bytes, options)
             frame = pd.read_csv(
                 path,
                 sep=r"\s+" if separator == "whitespace" else separator,
@@ -95,5 +99,11 @@ def _cells(path: Path, options: ReadOptions) -> np.ndarray:
             )
         except (ValueError, pd.errors.ParserError) as error:
             raise DataError(f"{where}: not a matrix ({reason_of(error)}); check the file") from None
-    cells = frame.fillna("").to_numpy(dtype=str)
-    return np.char.strip(cells)
+    frame = frame.fillna("")
+    longest = max((int(column.str.len().max()) for _, column in frame.items()), default=0)
+    _check_size(frame.size * longest * 4, n_bytes, options)  # as long as the longest are all
+    return np.char.strip(frame.to_numpy(dtype=str))
+
+
+def _check_size(n_cells_bytes: int, n_bytes: int, options: ReadOptions) -> None:
+    options.limits.check_unpacked(n_cells_bytes, n_bytes, options.where, least=False)

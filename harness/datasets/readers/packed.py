@@ -14,6 +14,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
+from harness.datasets.limits import Limits
 from harness.errors import DataError, counted, listed, reason_of
 
 SPARE = 1 << 30
@@ -81,11 +82,12 @@ def beginning(path: Path, n_bytes: int) -> bytes:
 
 
 @contextmanager
-def unpacked(path: Path, where: str) -> Iterator[tuple[Path, str]]:
+def unpacked(path: Path, where: str, limits: Limits | None = None) -> Iterator[tuple[Path, str]]:
     """Yield the file that a packed one holds, and what messages call it; others as they are.
 
-    It is unpacked to a folder that is removed at the end, as far as the disk has room.
+    It is unpacked to a folder that is removed at the end, as far as limits and disk allow.
     """
+    limits = limits or Limits()
     if not is_packed(path.name):
         yield path, where
         return
@@ -94,16 +96,18 @@ def unpacked(path: Path, where: str) -> Iterator[tuple[Path, str]]:
             tempfile.TemporaryDirectory(prefix="harness-", ignore_cleanup_errors=True)
         )
         try:
+            n_packed = path.stat().st_size
             if path.suffix.casefold() == ".zip":
                 archive = stack.enter_context(zipfile.ZipFile(path))
                 member = _only_member(archive, where)
+                limits.check_unpacked(member.file_size, n_packed, where, least=False)
                 stream: IO[bytes] = stack.enter_context(archive.open(member))
                 name, where = PurePosixPath(member.filename).name, f"{where}!{member.filename}"
             else:
                 stream = stack.enter_context(OPENERS[path.suffix.casefold()](path))
                 name = path.stem
             place = Path(folder) / f"unpacked{Path(name).suffix}"
-            _copy(stream, place, where)
+            _copy(stream, place, where, limits, n_packed)
         except BROKEN as error:
             reason = reason_of(error)
             raise DataError(f"{where}: cannot be unpacked ({reason}); give a whole file") from None
@@ -122,9 +126,10 @@ def _only_member(archive: zipfile.ZipFile, where: str) -> zipfile.ZipInfo:
     return members[0]
 
 
-def _copy(stream: IO[bytes], place: Path, where: str) -> None:
+def _copy(stream: IO[bytes], place: Path, where: str, limits: Limits, n_packed: int) -> None:
     with place.open("wb") as file:
         while data := stream.read(PIECE):
+            limits.check_unpacked(file.tell() + len(data), n_packed, where, least=True)
             if shutil.disk_usage(place.parent).free < SPARE + len(data):
                 raise DataError(
                     f"{where}: unpacks to more than {file.tell():,} bytes, and the disk has no "

@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.datasets.readers.base import Reader, ReadOptions, to_table
-from harness.errors import DataError, reason_of
-from harness.lazy import pa, pq, psutil
+from harness.datasets.readers.batches import check_rows, gathered, refused
+from harness.lazy import pa, pq
 
 if TYPE_CHECKING:
     from harness.datasets.conversion import Table
 
-BYTES_A_ROW = 64
-"""Memory of a row while it is read: codes, rating, time, and as much again on the way."""
+BATCH = 1 << 16
 
 
 class Parquet(Reader):
@@ -30,14 +29,24 @@ class Parquet(Reader):
 
     def read(self, path: Path, options: ReadOptions) -> Table:
         """Read the columns that are needed."""
-        where = options.where
-        with _opened(path, where) as file:
+        with _opened(path, options.where) as file:
             names = file.schema_arrow.names
+            is_text = [
+                pa.types.is_string(kind) or pa.types.is_large_string(kind)
+                for kind in file.schema_arrow.types
+            ]
 
             def columns_at(positions: list[int]) -> list[object]:
-                check_room(file.metadata.num_rows, where)
-                table = file.read(columns=[names[position] for position in positions])
-                return [table.column(names[position]) for position in positions]
+                check_rows(file.metadata.num_rows, path, options)
+                order = sorted(positions)
+                chosen = [names[position] for position in order]
+                _check_declared(file, chosen, path, options)
+                texts = [names[position] for position in order if is_text[position]]
+                # One text for a million rows stays one text.
+                with pq.ParquetFile(path, read_dictionary=texts) as again:
+                    batches = again.iter_batches(BATCH, columns=chosen)
+                    columns = gathered(batches, path, options) or [()] * len(order)
+                return [columns[order.index(position)] for position in positions]
 
             return to_table(names, columns_at, options)
 
@@ -47,21 +56,24 @@ class Parquet(Reader):
             return list(file.schema_arrow.names)
 
 
+def _check_declared(
+    file: pq.ParquetFile, chosen: list[str], path: Path, options: ReadOptions
+) -> None:
+    """Refuse columns whose pages unpack to more than is plausible."""
+    metadata, declared = file.metadata, 0
+    for group in range(metadata.num_row_groups):
+        row_group = metadata.row_group(group)
+        columns = map(row_group.column, range(row_group.num_columns))
+        declared += sum(
+            column.total_uncompressed_size
+            for column in columns
+            if column.path_in_schema.partition(".")[0] in chosen
+        )
+    n_bytes = path.stat().st_size
+    options.limits.check_unpacked(declared, n_bytes, options.where, least=False)
+
+
 @contextmanager
 def _opened(path: Path, where: str) -> Iterator[pq.ParquetFile]:
-    try:
-        with pq.ParquetFile(path) as file:  # `read_table` would import much that nothing needs
-            yield file
-    except (pa.ArrowException, OSError, ValueError, TypeError) as error:
-        reason = reason_of(error)
-        raise DataError(f"{where}: not a Parquet file that can be read ({reason})") from None
-
-
-def check_room(n_rows: int, where: str) -> None:
-    """Refuse a small file that declares more rows than fit in memory."""
-    free = psutil.virtual_memory().available
-    if n_rows * BYTES_A_ROW > free or n_rows >= 2**31:
-        raise DataError(
-            f"{where}: {n_rows:,} rows take some {n_rows * BYTES_A_ROW / 2**30:,.0f} GB "
-            f"and {free / 2**30:,.0f} GB are free; give fewer rows"
-        )
+    with refused(where, "a Parquet file"), pq.ParquetFile(path) as file:
+        yield file  # `read_table` would import much that nothing needs
