@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from harness.datasets.conversion import Table
 
 MAGIC = b"ARROW1"
-BATCH = 1 << 10
+BATCH = 1 << 13
 """Rows of ORC that are read at once: its reader repeats the text of a dictionary for each."""
 
 
