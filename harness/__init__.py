@@ -15,6 +15,7 @@ __version__ = "0.3.0"
 
 __all__ = [
     "Analysis",
+    "Filter",
     "Note",
     "Ratings",
     "Run",
@@ -87,14 +88,14 @@ if TYPE_CHECKING:
     from harness.recommendations import estimate, recommend, recommend_in_blocks
     from harness.results import Run, read_run
     from harness.similarities import similar
-    from harness.splits.plugin import Split
+    from harness.splits.plugin import Filter, Split
     from harness.trackers import Tracker
     from harness.updates import update
 
 _HOMES = {
     "harness.analyses.base": ("Analysis",),
     "harness.algorithms.arrays": ("TrainingData",),
-    "harness.splits.plugin": ("Split",),
+    "harness.splits.plugin": ("Filter", "Split"),
     "harness.trackers": ("Tracker",),
     "harness.algorithms.model_files": ("load_model", "save_model"),
     "harness.datasets": ("Ratings", "load"),

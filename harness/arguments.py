@@ -282,6 +282,31 @@ def as_array(
         ) from None
 
 
+def returned_numbers(name: str, returned: object, error: type[HarnessError]) -> NDArray[np.float64]:
+    """Return a copy, as floats, of the array that somebody else's function returned.
+
+    Masked and complex arrays, text and what is not an array raise `error`: a conversion would drop
+    the mask or the imaginary part silently.
+
+    >>> returned_numbers("mine.f", [1, 2.5], HarnessError).tolist()
+    [1.0, 2.5]
+    >>> returned_numbers("mine.f", np.array([1 + 2j]), HarnessError)
+    Traceback (most recent call last):
+    harness.errors.HarnessError: mine.f returned complex numbers; return an array of numbers
+    """
+    if np.ma.is_masked(returned):
+        raise error(f"{name} returned a masked array; return a plain one, as by `filled(np.nan)`")
+    try:
+        array = np.asarray(returned)
+        found = NOT_NUMBERS.get(array.dtype.kind, "text" if array.dtype.kind in "SU" else "")
+        if not found and returned is not None:
+            return np.array(array, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        found = ""
+    found = found or f"an object of type {type(returned).__name__}"
+    raise error(f"{name} returned {found}; return an array of numbers")
+
+
 def unit_fault(most: float, *columns: Array) -> str:
     """Return why numbers cannot be squared and added; empty for nothing.
 

@@ -48,6 +48,14 @@ class HarnessError(Exception):
         super().__init__(*(masked_text(part) if isinstance(part, str) else part for part in parts))
 
 
+class Terminated(KeyboardInterrupt):
+    """SIGTERM was received: the program ends in order, as after Ctrl-C."""
+
+    code = 143
+    """Exit code of the program: 128 and the number of the signal."""
+    said = "ended by SIGTERM"
+
+
 @dataclass(frozen=True, order=True)
 class Fault:
     """One thing wrong in a config file.

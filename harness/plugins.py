@@ -132,6 +132,11 @@ def absent(kind: str, name: str, choices: Iterable[str] = ()) -> str:
     return f"{suggestion(name, choices)}, or install the package that has it"
 
 
+def foreign_names(kind: str) -> list[str]:
+    """Return the names of a kind that other packages declare, without importing anything."""
+    return sorted(_foreign(kind))
+
+
 def foreign_origin(kind: str, name: str) -> str:
     """Return the package and version of a plug-in that is not this package's own, or ''."""
     declared = () if name in _builtin(kind) else _foreign(kind).get(name, ())

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Annotated, Self
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
+from pydantic import (
+    BeforeValidator,
+    Discriminator,
+    Field,
+    Tag,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
 
-from harness.sections import Section
+from harness.sections import Section, plain_data
 
 MOST_RATINGS = 2**40
 """More than any data set has."""
@@ -106,3 +115,53 @@ def _form(values: object) -> str:
 Choices = Annotated[list[bool | int | float | str | None], Field(min_length=1), Tag("choices")]
 SearchSpace = dict[str, Annotated[Choices | Annotated[Range, Tag("range")], Discriminator(_form)]]
 """By parameter, options of options with a dot, as `sim_options.name`."""
+_SPACE: TypeAdapter[SearchSpace] = TypeAdapter(SearchSpace)
+
+
+def nested_options(search: Mapping[object, object]) -> dict[object, object]:
+    """Let `sim_options: {name: [msd, cosine]}` stand for `sim_options.name: [msd, cosine]`."""
+    flat: dict[object, object] = {}
+    for name, values in search.items():
+        if isinstance(values, dict) and str(name).endswith("_options"):
+            flat |= {f"{name}.{key}": inner for key, inner in values.items()}
+        else:
+            flat[name] = values
+    return flat
+
+
+def search_space(declared: object) -> SearchSpace:
+    """Return a space that Python code declares as a config would hold it.
+
+    Tuples and NumPy's arrays and numbers are taken too.
+
+    Raises
+    ------
+    ValueError
+        With what is wrong with the first parameter that cannot be searched.
+
+    Examples
+    --------
+    >>> search_space({"damping": {"low": 0.5, "high": 50.0}, "k": (10, 20)})["k"]
+    [10, 20]
+    >>> search_space({"damping": 5})
+    Traceback (most recent call last):
+    ValueError: damping: found 5
+    """
+    if not isinstance(declared, Mapping):
+        raise ValueError(f"found {declared!r}")
+    plain = {
+        name: [*values] if isinstance(values, tuple) else values
+        for name, values in nested_options(declared).items()
+    }
+    for name, values in plain.items():
+        if not isinstance(values, Range):
+            plain[name] = plain_data(values)
+    try:
+        return _SPACE.validate_python(plain)
+    except ValidationError as error:
+        fault = error.errors()[0]
+        name, *inner = (part for part in fault["loc"] if part not in ("range", "choices"))
+        said = fault["msg"].removeprefix("Value error, ")
+        if not inner and not isinstance(plain.get(name), dict):
+            said = f"found {plain.get(name)!r}"
+        raise ValueError(": ".join([*map(str, (name, *inner)), said])) from None

@@ -1,7 +1,9 @@
-"""Standard output and error that take any text and outlast their reader.
+"""Standard output and error: they take any text, outlast their reader, and are kept apart.
 
 A narrow encoding, as cp1252 in a pipe on Windows, replaces what it cannot show instead of ending
-the program; a reader that leaves, as ``head``, ends no computation.
+the program; a reader that leaves, as ``head``, ends no computation. While a command of this package
+runs, standard output is for its answer only: what plug-ins and libraries print goes to standard
+error.
 """
 
 from __future__ import annotations
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 SUBSTITUTE = "harness-substitute"
 """The error handler of codecs that replaces what an encoding does not have."""
 
+OUTPUT, ERROR = 1, 2
+"""Descriptors of the standard streams."""
 SIGNS = {
     **{"✓": "+", "✗": "x", "·": "-", "…": "...", "─": "-", "–": "-", "—": "-", "−": "-"},
     **{"±": "+/-", "×": "x", "≤": "<=", "≥": ">=", "≈": "~", "²": "^2", "√": "sqrt"},
@@ -120,3 +124,53 @@ def _lasting(stream: io.TextIOWrapper) -> io.TextIOWrapper:
         line_buffering=stream.line_buffering,
         write_through=stream.write_through,
     )
+
+
+_answers: list[TextIO] = []
+"""The stream of the command's answer while standard output is diverted; else none."""
+
+
+def answers() -> TextIO:
+    """Return what a command's answer is written to: standard output as the caller has it."""
+    return _answers[0] if _answers else sys.stdout
+
+
+def divert() -> None:
+    """Send what is printed from now on to standard error, and only answers to standard output.
+
+    This includes what child processes and compiled code print. A terminal, which shows both
+    streams, is left alone. A second call changes nothing.
+    """
+    if _answers or sys.stdout is None or sys.stdout.isatty():
+        return
+    stream = sys.stdout
+    stream.flush()
+    with suppress(OSError, ValueError):  # a stream without a descriptor, as in a notebook
+        if stream.fileno() == OUTPUT:
+            stream = io.TextIOWrapper(
+                io.BufferedWriter(LastingWriter(os.dup(OUTPUT), "w")),
+                encoding=stream.encoding,
+                errors=SUBSTITUTE,
+            )
+            os.dup2(ERROR, OUTPUT)
+    _answers.append(stream)
+    _diverted.append(sys.stdout)
+    sys.stdout = sys.stderr
+
+
+def restore() -> None:
+    """Let standard output be the caller's again, after `divert`."""
+    if not _answers:
+        return
+    answer, sys.stdout = _answers.pop(), _diverted.pop()
+    answer.flush()
+    if answer is not sys.stdout:
+        if "ctypes" in sys.modules:  # what compiled code printed is in a buffer of the C library
+            with suppress(Exception):
+                sys.modules["ctypes"].CDLL(None).fflush(None)
+        os.dup2(answer.fileno(), OUTPUT)
+        answer.close()
+
+
+_diverted: list[TextIO] = []
+"""What ``sys.stdout`` was before it was diverted."""

@@ -122,7 +122,7 @@ class Tracker:
         """
 
     def row(self, row: TrackedRow) -> None:
-        """Take a row of the table, in its order; a row that failed too.
+        """Take a row of the table, in its order, after the run is written; a row that failed too.
 
         Parameters
         ----------
@@ -130,7 +130,7 @@ class Tracker:
         """
 
     def end(self, run: Run) -> None:
-        """End, after the run is written.
+        """End, after all rows.
 
         Parameters
         ----------

@@ -41,6 +41,7 @@ RECORDS = {
     "harness.algorithms.models.RatingLists": "a view of columns",
     "harness.Analysis": "a base class of plug-ins",
     "harness.Note": "a code with values",
+    "harness.Filter": "a part of a config, checked there",
     "harness.Split": "a part of a config, checked there",
     "harness.Tracker": "a base class of plug-ins",
     "harness.TrainingData": "columns without a check",

@@ -16,7 +16,7 @@ from __future__ import annotations
 import inspect
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, ClassVar, Protocol, cast
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -25,8 +25,10 @@ from harness.algorithms import surprise
 from harness.algorithms.base import Algorithm, Estimates, FitOptions
 from harness.algorithms.parameters import Params
 from harness.algorithms.trainset import Codes, ColumnTrainset, Floats
+from harness.arguments import returned_numbers
 from harness.errors import AlgorithmError, counted
 from harness.metrics.locked import locked
+from harness.quantities import SearchSpace, search_space
 
 LARGE = 4_000_000
 """Pairs that an algorithm without `rows` is asked at a time."""
@@ -171,13 +173,7 @@ class ArrayModel(surprise.AlgoBase):  # type: ignore[misc]
         self, returned: object, shape: tuple[int, ...], both: npt.NDArray[np.bool_], method: str
     ) -> Floats:
         name = f"{self.algorithm.__module__}.{self.algorithm.__qualname__}.{method}"
-        try:
-            estimates: Floats = np.array(cast("npt.ArrayLike", returned), dtype=np.float64)
-        except (TypeError, ValueError):
-            kind = type(returned).__name__
-            raise AlgorithmError(
-                f"{name} returned an object of type {kind}; return an array of numbers"
-            ) from None
+        estimates: Floats = returned_numbers(name, returned, AlgorithmError)
         if estimates.shape != shape:
             raise AlgorithmError(
                 f"{name} returned shape {estimates.shape} where {shape} was asked for; return one "
@@ -254,6 +250,20 @@ def as_model(algorithm: type) -> type:
         if hasattr(algorithm, name)
     }
     summary = " ".join((algorithm.__doc__ or "").partition("\n\n")[0].split())
+    if "space" in declared:
+        declared["space"] = _space(algorithm, declared["space"])
     declared |= {"model_class": model, "name": algorithm.__name__, "summary": summary}
     type(f"{algorithm.__name__}Entry", (ArrayEntry,), declared)  # registers itself
     return model
+
+
+def _space(algorithm: type, declared: object) -> SearchSpace:
+    """Return the space of a class, which may hold what `search` of a config holds."""
+    name = f"{algorithm.__module__}:{algorithm.__qualname__}"
+    try:
+        return search_space(declared)
+    except ValueError as error:
+        raise AlgorithmError(
+            f"{name}: `space`: {error}; write for each parameter a list of values, or a range with "
+            "`low` and `high`"
+        ) from None

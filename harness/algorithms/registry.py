@@ -241,17 +241,22 @@ def check(algorithm: AlgorithmConfig) -> list[Fault]:
     params, space = algorithm.params, algorithm.search
     if "/" in algorithm.name:
         return [*libraries().check(algorithm.name, params)]
+    if space == "recommended" and is_own(algorithm.name):
+        space = entry(algorithm.name).space
     is_plain = not params and not isinstance(space, dict)
     if is_plain and not any(default is NEEDED for default in accepted(kind)[0].values()):
         return []
     from harness.algorithms.parameter_faults import check_params, check_search
 
-    entry = entry_of(kind)
-    has_name = entry is not None and entry.model_class is kind and not entry.takes_arrays
+    known = entry_of(kind)
+    has_name = known is not None and known.model_class is kind and not known.takes_arrays
     faults = [
         (("params", *path), text) for path, text in check_params(kind, params, has_name=has_name)
     ]
     if isinstance(space, dict):
         of_space = check_search(kind, params, space, has_name=has_name)
-        faults += [(("search", *path), text) for path, text in of_space]
+        if algorithm.search == "recommended":
+            faults += [(("search",), f"`space`: {path[0]}: {text}") for path, text in of_space]
+        else:
+            faults += [(("search", *path), text) for path, text in of_space]
     return faults

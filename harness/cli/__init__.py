@@ -19,7 +19,7 @@ import harness
 from harness import plugins, streams
 from harness.cli.command import GROUPS, write_examples
 from harness.cli.screen import TRACEBACK, documents, listeners, say, shows_tracebacks
-from harness.errors import HarnessError, PluginError, reason_of
+from harness.errors import HarnessError, PluginError, Terminated, reason_of
 from harness.named_paths import masked_text
 
 EXAMPLES = ("harness run quickstart", "harness new my.yaml --dataset ratings.csv")
@@ -189,11 +189,41 @@ def _json_option() -> click.Option:
 
 
 def _begin_document(command: str) -> None:
+    """Begin the document of a command, or give the one that has begun its full name."""
     from harness.cli.json_output import (
         JsonDocument,  # which takes time that `harness --help` has not
     )
 
-    documents[:] = [JsonDocument(command)]
+    if documents:
+        documents[0].command = command
+    else:
+        documents[:] = [JsonDocument(command)]
+
+
+def command_named(arguments: Sequence[str]) -> str:
+    """Return the command that the arguments of the program name; empty if they name none.
+
+    >>> command_named(["--log-file", "run.log", "table", "quickstart"])
+    'table'
+    """
+    words = iter(arguments)
+    for word in words:
+        if word in ("--log-file",):
+            next(words, None)  # the option's value
+        elif not word.startswith("-"):
+            return word
+    return ""
+
+
+def wants_document(arguments: Sequence[str]) -> bool:
+    """Return whether the arguments ask a command of this package for a JSON document.
+
+    A command of a plug-in prints by itself.
+    """
+    if "--json" not in [*itertools.takewhile(lambda word: word != "--", arguments)]:
+        return False
+    name = command_named(arguments)
+    return name in plugins.builtin_names("commands") or name not in plugins.names("commands")
 
 
 @click.group(
@@ -214,14 +244,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line.
 
     Exit codes: 0 all well; 1 a cell failed; 2 something to fix in config, data or call; 130
-    interrupted. A reader of the output that leaves (`harness table NAME | head -1`) changes none.
+    interrupted; 143 ended by SIGTERM. A reader of the output that leaves (`harness table NAME |
+    head -1`) changes none.
     """
     gc.set_threshold(50_000)  # what imports and compilation make lasts: collecting took a tenth
     streams.prepare()
     listeners.clear()
     documents.clear()
+    words = sys.argv[1:] if arguments is None else [*arguments]
     failure: tuple[str, str, BaseException] | None = None
     try:
+        if wants_document(words):
+            _begin_document(command_named(words))
         if sys.stdout is None:
             raise HarnessError("standard output is closed; send it to a file or to /dev/null")
         try:
@@ -237,13 +271,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
         status, failure = 2, (type(error).__name__, str(error), error)
     except (click.exceptions.Abort, KeyboardInterrupt) as stop:
         if arguments is None:  # the process ends here: those that follow have nothing to stop
-            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, signal.SIG_IGN)
         # Click turns an interrupt of a command into an Abort, unless another one comes meanwhile;
         # a prompt raises an Abort of its own.
-        running = isinstance(stop.__cause__ or stop, KeyboardInterrupt)
+        cause = stop.__cause__ or stop
+        running = isinstance(cause, KeyboardInterrupt)
         advice = "; finished cells are kept: run again to resume" if running else ""
-        say(f"interrupted{advice}", err=True)
-        status, failure = 130, ("interrupted", f"interrupted{advice}", stop)
+        ended = isinstance(cause, Terminated)
+        status, said = (Terminated.code, Terminated.said) if ended else (130, "interrupted")
+        message = f"{said}{advice}"
+        say(message, err=True)
+        failure = ("interrupted", message, stop)
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
         # Its message is the help; old versions of Click print that themselves.
@@ -254,45 +293,53 @@ def main(arguments: Sequence[str] | None = None) -> None:
         message = error.format_message()
         say(message if bare else f"Error: {' '.join(message.split())}", err=True)
         status, failure = 2, ("usage", " ".join(message.split()), error)
-    except (MemoryError, OSError, ImportError, RuntimeError) as error:
-        code = getattr(error, "errno", None)
-        text = reason_of(error)
-        if code in OUTPUT_ERRORS and getattr(error, "filename", None) is None:
-            _drop_output()
-            documents.clear()  # there is no place for one
-            message = f"standard output cannot be written ({text}); send it elsewhere"
-        elif (
-            isinstance(error, MemoryError)
-            or code in LIMIT_ERRORS
-            or any(message in str(error) for message in LIMIT_MESSAGES)
-        ):
-            advice = "raise its limit or use fewer workers"
-            message = f"the system has no more room ({text}); {advice}"
-        elif code == errno.ENAMETOOLONG:
-            name = str(getattr(error, "filename", None) or "a path")
-            short = name if len(name) <= SHOWN else f"{name[:SHOWN]} …"
-            message = f"{short}: is no path ({text}); give a shorter name"
-        else:
+    except Exception as error:
+        text = _system_fault(error)
+        if not text:
+            _print_document(1, _unforeseen(error))
             raise
-        say(message, err=True)
-        status, failure = 2, (type(error).__name__, message, error)
+        say(text, err=True)
+        status, failure = 2, (type(error).__name__, text, error)
+    finally:
+        if arguments is not None:
+            streams.restore()
     status = status if isinstance(status, int) else 0
-    _print_document(status, failure, sys.argv[1:] if arguments is None else arguments)
+    _print_document(status, failure)
     for hear in listeners:
         hear(f"exit code {status}")
     listeners.clear()
     sys.exit(status)
 
 
-def _print_document(
-    status: int, failure: tuple[str, str, BaseException] | None, arguments: Sequence[str]
-) -> None:
+def _system_fault(error: Exception) -> str:
+    """Return what is wrong with the system, not with this package; empty for all else."""
+    if not isinstance(error, MemoryError | OSError | ImportError | RuntimeError):
+        return ""
+    code, text = getattr(error, "errno", None), reason_of(error)
+    if code in OUTPUT_ERRORS and getattr(error, "filename", None) is None:
+        _drop_output()
+        documents.clear()  # there is no place for one
+        return f"standard output cannot be written ({text}); send it elsewhere"
+    if (
+        isinstance(error, MemoryError)
+        or code in LIMIT_ERRORS
+        or any(message in str(error) for message in LIMIT_MESSAGES)
+    ):
+        return f"the system has no more room ({text}); raise its limit or use fewer workers"
+    if code == errno.ENAMETOOLONG:
+        name = str(getattr(error, "filename", None) or "a path")
+        short = name if len(name) <= SHOWN else f"{name[:SHOWN]} …"
+        return f"{short}: is not a path ({text}); give a shorter name"
+    return ""
+
+
+def _unforeseen(error: Exception) -> tuple[str, str, BaseException]:
+    """Return what a document says of an error that is a mistake of this package."""
+    return type(error).__name__, f"{type(error).__name__}: {reason_of(error)}", error
+
+
+def _print_document(status: int, failure: tuple[str, str, BaseException] | None) -> None:
     """With ``--json``, print the document of the command, or of what stopped it."""
-    words = [word for word in arguments if not word.startswith("-")]
-    name = words[0] if words else ""
-    is_known = name in plugins.builtin_names("commands")
-    if failure and not documents and "--json" in arguments and is_known:
-        _begin_document(name)  # the option was not read: another word is wrong
     if not documents:
         return
     document, *_ = documents
@@ -311,4 +358,4 @@ def _with_traceback(error: Exception) -> str:
 def _drop_output() -> None:
     """Discard buffered output, so that Python does not fail on it at exit."""
     with suppress(OSError, ValueError):
-        streams.discard(sys.stdout.fileno())
+        streams.discard(streams.answers().fileno())

@@ -17,7 +17,10 @@ from harness.cli.screen import documents, give_result, say, say_written
 @click.argument("run", metavar="RUN", shell_complete=words.runs)
 @options.row
 @click.option(
-    "-o", "--output", type=options.output, help="A file for the config; by default it is printed."
+    "-o",
+    "--output",
+    type=options.printed,
+    help="A file for the config; by default, or with -, it is printed.",
 )
 @options.force
 def best(run: str, results: Path, output: Path | None, **choice: str | None) -> int:

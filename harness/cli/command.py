@@ -7,6 +7,9 @@ from typing import Any
 
 import click
 
+from harness import streams
+from harness.cli.screen import documents
+
 GROUPS = {
     "Start here": ("run", "new", "describe", "check", "list"),
     "Look at results": ("table", "notes", "report", "plot", "compare", "history", "methods"),
@@ -37,6 +40,21 @@ class Command(click.Command):
     def __init__(self, *arguments: Any, examples: tuple[str, str], **settings: Any) -> None:
         super().__init__(*arguments, **settings)
         self.examples = examples
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Carry out the command; what plug-ins and libraries print goes to standard error."""
+        if not isinstance(self, click.Group):  # whose commands may show their help yet
+            streams.divert()
+        return super().invoke(ctx)
+
+    def get_help(self, ctx: click.Context) -> str:
+        """Return the help; with ``--json`` it is the result of the document."""
+        text = super().get_help(ctx)
+        if not documents:
+            return text
+        streams.divert()
+        documents[0].add_text(text, is_data=True)
+        return ""
 
     def get_short_help_str(self, limit: int = 45) -> str:
         """Return the first paragraph of the help, which click would cut."""

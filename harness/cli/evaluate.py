@@ -268,6 +268,7 @@ def _score(
     """Score a file of another program: one row."""
     from harness.evaluation import cannot_distinguish
     from harness.notes import Note
+    from harness.results.score_notes import notes_without_value
 
     begun = time.perf_counter()
     evidence = read()
@@ -285,6 +286,7 @@ def _score(
         }
     )
     scored.notes.extend(map(str, evidence.notes))
+    scored.notes.extend(f"{name}: {note}" for note in notes_without_value([means]))
     if evidence.pairs is not None and any(m.definition.needs == "pairs" for m in metrics):
         n_judged, n_paired = len(evidence.rankings.pool), len(evidence.pairs.ratings)
         if n_paired < n_judged:

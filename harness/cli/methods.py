@@ -15,7 +15,9 @@ from harness.cli.screen import say, say_written
 @click.argument("run", metavar="RUN", shell_complete=words.runs)
 @options.results
 @click.option("--checklist", is_flag=True, help="What reviewers ask, with the answers of the run.")
-@click.option("-o", "--output", type=options.output, help="A file; by default it is printed.")
+@click.option(
+    "-o", "--output", type=options.printed, help="A file; by default, or with -, it is printed."
+)
 @options.force
 def methods(run: str, results: Path, checklist: bool, output: Path | None) -> int:
     """Print the methods of a run for a paper, or a checklist for its reviewers, as Markdown.

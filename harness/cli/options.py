@@ -46,12 +46,22 @@ def unused(path: Path) -> Path:
 class _Output(click.Path):
     """A file to write, with the option `force`; without it, one that exists is refused."""
 
+    def __init__(self, *, is_printed: bool = False) -> None:
+        super().__init__(path_type=Path, dir_okay=False, allow_dash=True)
+        self.is_printed = is_printed
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the path, or fail before any work is done."""
+        """Return the path, None for standard output, or fail before any work is done."""
+        if os.fspath(value) == "-":
+            if self.is_printed:
+                return None
+            self.fail("'-': the output needs a file; name one", param, ctx)
         return unused(Path(os.fsdecode(super().convert(value, param, ctx))))
 
 
-output = _Output(path_type=Path, dir_okay=False)
+output = _Output()
+printed = _Output(is_printed=True)
+"""A file for what is printed without it, and for `-`."""
 
 
 class Choice(_Choice):

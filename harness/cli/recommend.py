@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -18,6 +17,7 @@ from harness.cli.fitted import fitted, stages
 from harness.cli.screen import documents, give_result, say
 from harness.errors import DataError, HarnessError, counted, listed, reason_of
 from harness.lazy import pa, pd, pq
+from harness.streams import answers
 
 if TYPE_CHECKING:
     from harness.algorithms.trainset import ColumnTrainset
@@ -51,7 +51,10 @@ FORMATS = ("csv", "parquet", "jsonl", "trec")
 )
 @options.formats(*FORMATS, help="By default what --output ends with; parquet needs --output.")
 @click.option(
-    "-o", "--output", type=options.output, help="A file; by default the lists are printed."
+    "-o",
+    "--output",
+    type=options.printed,
+    help="A file; by default, or with -, the lists are printed.",
 )
 @click.option(
     "--seen",
@@ -134,12 +137,12 @@ def recommend(
         give_result(pd.concat(frames) if frames else [])
         return 0
     target: AbstractContextManager[IO[bytes]] = (
-        nullcontext(sys.stdout.buffer) if output is None else open_output(output)
+        nullcontext(answers().buffer) if output is None else open_output(output)
     )
     n_users = len(without_list)
     with target as file:
         n_items = _write(file, form, _reported(blocks, without_list))
-    sys.stdout.flush()
+    answers().flush()
     place = f" to {output}" if output else ""
     lists = (
         f"{counted(n_items, 'recommendation')} for {counted(n_users - len(without_list), 'user')}"

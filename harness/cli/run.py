@@ -12,7 +12,7 @@ import click
 import harness
 from harness.cli import answers, options, table_columns, words
 from harness.cli.command import command
-from harness.cli.screen import plain, say, say_written, show_run
+from harness.cli.screen import fail, plain, say, say_written, show_run
 from harness.errors import ConfigError, Fault, counted, joined, listed
 from harness.named_paths import masked
 
@@ -100,6 +100,7 @@ def run(
         from harness.cli.from_options import show_choices
 
         show_choices()
+        fail("usage", "name a config, or data and algorithms; `harness list configs` lists configs")
         return 2
     # Every config is checked before the first is run.
     trackers = [name.strip() for names in track for name in names.split(",") if name.strip()]
@@ -134,6 +135,13 @@ def run(
             say(
                 f"note: {plain(result.folder)} held another run ({joined(result.changed)}); it is "
                 f"kept as {plain(result.earlier)}",
+                err=True,
+            )
+        if result.outdated:
+            call = shlex.join(["harness", "report", str(result.folder)])
+            say(
+                f"note: {joined(result.outdated)} of the earlier run of this name removed; "
+                f"write it again: {plain(call)}",
                 err=True,
             )
         if result.removed:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
+
+from pydantic.errors import PydanticInvalidForJsonSchema
+from pydantic_core import PydanticOmit
 
 from harness.cli.command import command
 from harness.cli.options import formats
@@ -83,13 +87,9 @@ def make_schema() -> JsonSchema:
         "CandidatesSection": CandidatesSection,
     }
     declared = Experiment.model_json_schema()
-    for family in families.values():
-        for _, kind in family.usable_kinds():
-            of_kind = kind.model_json_schema()
-            declared["$defs"] |= of_kind.pop("$defs", {})
-            declared["$defs"][kind.__name__] = of_kind
+    keys = {of: _add_kinds(declared["$defs"], family) for of, family in families.items()}
     declared["$defs"] = dict(sorted(declared["$defs"].items()))
-    text = json.dumps(_with_kinds(declared, families), ensure_ascii=False)
+    text = json.dumps(_with_kinds(declared, keys), ensure_ascii=False)
     schema: JsonSchema = json.loads(text, object_hook=_tidied)
     schema["required"].remove("name")
     sections, properties = schema["$defs"], schema["properties"]
@@ -109,6 +109,44 @@ def make_schema() -> JsonSchema:
     return {"$schema": dialect, "title": "A config of harness"} | schema
 
 
+def _add_kinds(sections: JsonSchema, family: type[Kind]) -> list[str]:
+    """Add the kinds of a family that can be used to the sections, and return their keys there.
+
+    A kind of another package has its plug-in's name, whatever its class and the parts of it are
+    called.
+    """
+    keys = []
+    for name, kind in family.usable_kinds():
+        is_ours = kind.__module__.partition(".")[0] == __name__.partition(".")[0]
+        try:
+            of_kind = kind.model_json_schema()
+        except (PydanticInvalidForJsonSchema, PydanticOmit):  # a key of a type that JSON lacks
+            of_kind = {"type": "object", "properties": {}, "required": []}
+        parts = of_kind.pop("$defs", {})
+        key = kind.__name__
+        if not is_ours:
+            key = _free(key, sections)
+            for part in [part for part in parts if parts[part] != sections.get(part, parts[part])]:
+                free = _free(part, {**sections, **parts})
+                text = json.dumps([of_kind, parts]).replace(
+                    f'"#/$defs/{part}"', f'"#/$defs/{free}"'
+                )
+                of_kind, parts = json.loads(text)
+                parts[free] = parts.pop(part)
+            of_kind["properties"]["kind"] = {"const": name, "type": "string"}
+            of_kind["required"] = sorted({"kind", *of_kind.get("required", ())})
+        sections |= parts
+        sections[key] = of_kind
+        keys.append(key)
+    return keys
+
+
+def _free(name: str, taken: Collection[str]) -> str:
+    """Return a name, with a number where it is taken."""
+    numbered = (f"{name}{number}" for number in itertools.count(2))
+    return next(free for free in itertools.chain([name], numbered) if free not in taken)
+
+
 def _let_extend(schema: JsonSchema) -> None:
     """Let a config that extends another one leave out what the other says, and add to its lists."""
     extending = {"required": ["extends"]}
@@ -118,13 +156,13 @@ def _let_extend(schema: JsonSchema) -> None:
     schema["patternProperties"] = {pattern: {"description": "Added to the list of the base."}}
 
 
-def _with_kinds(part: Any, families: Mapping[str, type[Kind]]) -> Any:
-    """Put the kinds that can be used in the place of each family."""
+def _with_kinds(part: Any, keys: Mapping[str, list[str]]) -> Any:
+    """Put the kinds that can be used, by their `keys`, in the place of each family."""
     if isinstance(part, list):
-        return [_with_kinds(option, families) for option in part]
+        return [_with_kinds(option, keys) for option in part]
     if not isinstance(part, dict):
         return part
-    part = {key: _with_kinds(value, families) for key, value in part.items()}
+    part = {key: _with_kinds(value, keys) for key, value in part.items()}
     options: list[JsonSchema] = []
     for option in part.get("anyOf", []):
         nested = option.get("anyOf") if option.keys() == {"anyOf"} else None
@@ -132,9 +170,9 @@ def _with_kinds(part: Any, families: Mapping[str, type[Kind]]) -> Any:
     if options:
         part["anyOf"] = options
     if "family" in part:
-        family, short = families[part.pop("of")], part.pop("short")
+        family, short = part.pop("of"), part.pop("short")
         del part["family"]
-        kinds = [{"$ref": f"#/$defs/{kind.__name__}"} for _, kind in family.usable_kinds()]
+        kinds = [{"$ref": f"#/$defs/{key}"} for key in keys[family]]
         part["anyOf"] = [{"type": "string"}, *kinds] if short else kinds
     return part
 

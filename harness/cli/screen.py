@@ -18,7 +18,7 @@ import click
 
 from harness.errors import HarnessError
 from harness.named_paths import masked_text
-from harness.streams import as_shown
+from harness.streams import answers, as_shown
 
 if TYPE_CHECKING:
     from harness.cli.json_output import JsonDocument
@@ -88,7 +88,7 @@ def say(
         documents[0].add_text(click.unstyle(str(text)), is_data=is_data)
         return
     text = f"{now()} {text}" if has_time else text
-    lines = as_shown(printable(str(text)), sys.stderr if err else sys.stdout).split("\n")
+    lines = as_shown(printable(str(text)), sys.stderr if err else answers()).split("\n")
     if err:
         lines = [s if len(s) <= LONGEST_LINE else f"{s[:LONGEST_LINE]} …" for s in lines]
     if not is_data and (width := screen_width(err=err)):
@@ -107,6 +107,12 @@ def say_written(path: object, more: str = "") -> None:
 def give_result(value: object) -> None:
     """With ``--json``, take a value as the result of the command."""
     documents[0].result = value
+
+
+def fail(kind: str, message: str) -> None:
+    """With ``--json``, give what stopped a command that has said so on the screen itself."""
+    for document in documents:
+        document.fail(kind, message)
 
 
 def shows_tracebacks() -> bool:
@@ -143,7 +149,7 @@ def show_table(
         documents[0].add_table(columns, rows)
         return
     columns, *cells = (
-        [as_shown(plain(value), sys.stdout) for value in row] for row in (columns, *rows)
+        [as_shown(plain(value), answers()) for value in row] for row in (columns, *rows)
     )
     for number, part in enumerate(_parts([columns, *cells], words)):
         lines = [""] if number else []
@@ -151,7 +157,7 @@ def show_table(
             if number and not any(row[j] for j in [*part][1:]):
                 continue
             if i in below:
-                lines.append(as_shown("─", sys.stdout) * _total(part.values()))
+                lines.append(as_shown("─", answers()) * _total(part.values()))
             broken = (_wrapped(row[j], width) for j, width in part.items())
             for texts in zip_longest(*broken, fillvalue=""):
                 shown = []
@@ -239,7 +245,7 @@ def _size(text: str) -> int:
 def screen_width(*, err: bool = False) -> int:
     """Return the columns of a terminal, in a pipe those of ``COLUMNS``; 0 where it is not set."""
     columns = os.environ.get("COLUMNS", "")
-    if (sys.stderr if err else sys.stdout).isatty() or (columns.isdecimal() and int(columns)):
+    if (sys.stderr if err else answers()).isatty() or (columns.isdecimal() and int(columns)):
         return max(20, shutil.get_terminal_size().columns)
     return 0
 
@@ -249,7 +255,7 @@ def _write(text: str, *, err: bool = False) -> None:
     with suppress(OSError) if err else nullcontext():
         # Without `file`, Click writes UTF-8 where the encoding is ASCII.
         file, color = (
-            sys.stderr if err else sys.stdout,
+            sys.stderr if err else answers(),
             False if os.environ.get("NO_COLOR") else None,
         )
         click.echo(text, file=file, color=color)

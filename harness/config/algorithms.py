@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Discriminator, Field, Tag, model_validator
 
-from harness.quantities import SearchSpace
+from harness.quantities import SearchSpace, nested_options
 from harness.sections import Section
 
 
@@ -74,11 +74,7 @@ class AlgorithmConfig(Section):
         """Let `sim_options: {name: [msd, cosine]}` stand for `sim_options.name: [msd, cosine]`."""
         if not isinstance(data, dict) or not isinstance(data.get("search"), dict):
             return data
-        search: dict[object, object] = {}
-        for name, values in data["search"].items():
-            nested = isinstance(values, dict) and str(name).endswith("_options")
-            search |= {f"{name}.{key}": values[key] for key in values} if nested else {name: values}
-        return {**data, "search": search}
+        return {**data, "search": nested_options(data["search"])}
 
     @property
     def title(self) -> str:

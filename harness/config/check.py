@@ -17,7 +17,7 @@ from harness.config.document import Document
 from harness.config.experiment import Experiment
 from harness.config.from_python import name_of_given
 from harness.errors import ConfigError, Fault
-from harness.sections import KeyPath, Section
+from harness.sections import KeyPath, Section, folded
 
 MAX_BITS = 1_024
 """Of a whole number; a larger one is more than any floating-point number."""
@@ -106,6 +106,61 @@ def code_named(data: Mapping[str, object]) -> set[str]:
     files = data.get("plugins")
     files = files if isinstance(files, list) else [files]
     return {name for name in files if isinstance(name, str)} | set(_modules_named(data))
+
+
+def all_code_named(data: Mapping[str, object]) -> list[str]:
+    """Return the code that a config would run: what it names, and plug-ins of other packages.
+
+    Nothing is imported. A plug-in that is not installed is not among them.
+    """
+    return [*sorted(code_named(data)), *dict.fromkeys(_plugins_named(data))]
+
+
+def _plugins_named(data: Mapping[str, object]) -> Iterator[str]:
+    """Yield the installed plug-ins of other packages that a config names, each with its package."""
+    tuning = _mapping(data.get("tuning"))
+    labels = [*_entries(data.get("metrics")), data.get("headline"), tuning.get("metric")]
+    divided = [*map(_mapping, _entries(data.get("split"))), tuning]
+    validations = [part.get("validation") for part in divided]
+    named: dict[str, list[object]] = {
+        "algorithms": [_under("name", row) for row in _entries(data.get("algorithms"))],
+        "metrics": [str(label).partition("(")[0].partition("@")[0].strip() for label in labels],
+        "splits": [
+            _under("kind", part) for key in ("split", "filters") for part in _entries(data.get(key))
+        ]
+        + [_under("kind", part) for part in validations],
+        "datasets": [_under("name", part) for part in _entries(data.get("dataset"))],
+        "readers": [_mapping(part).get("format") for part in _entries(data.get("dataset"))],
+        "analyses": _entries(data.get("analyses")),
+        "trackers": [
+            name
+            for part in _entries(data.get("trackers"))
+            for name in (part if isinstance(part, dict) else [part])
+        ],
+    }
+    for kind, names in named.items():
+        spelled = folded if kind == "algorithms" else str  # which are found in any spelling
+        foreign = {spelled(name): name for name in plugins.foreign_names(kind)}
+        for name in map(spelled, filter(None, map(_text, names))):
+            if name in foreign and name not in {*map(spelled, plugins.builtin_names(kind))}:
+                yield f"{foreign[name]} of {plugins.foreign_origin(kind, foreign[name])}"
+
+
+def _entries(value: object) -> list[object]:
+    """Return a list as it is, and one value as a list; none for null."""
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def _mapping(value: object) -> dict[str, object]:
+    return value if isinstance(value, dict) else {}
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _under(key: str, entry: object) -> object:
+    return entry.get(key) if isinstance(entry, dict) else entry
 
 
 def _modules_named(value: object) -> Iterator[str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from harness import plugins
-from harness.config.check import checked, code_named
+from harness.config.check import all_code_named, checked
 from harness.config.document import Document
 from harness.config.experiment import Experiment
 from harness.config.from_python import with_variables
@@ -53,13 +53,12 @@ def load(
 
             for override in listed(overrides):
                 set_key(document, override)
-        if document.recorded and not trust and (code := sorted(code_named(document.data))):
+        if document.recorded and not trust and (code := all_code_named(document.data)):
             from harness.config.places import refusal
 
             advice = "read that code first; `--trust` then imports and runs it"
             raise refusal(document.source, f"it names code, {joined(code)}; {advice}")
-        if trust or not document.recorded:
-            plugins.forget_records()
+        plugins.forget_records()
         if with_ratings:
             from harness.config.stand_in import stand_in
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from harness import metrics, seeds
+from harness import metrics, plugins, seeds
 from harness.errors import MetricError
 from harness.sections import MOST_SECONDS, Section
 from harness.splits import SplitSection
@@ -25,7 +25,8 @@ def _check_accuracy(label: str) -> str:
         metric = metrics.parse(label)
     except MetricError as error:
         raise ValueError(str(error)) from None
-    if metric.needs_items:
+    is_own = not plugins.find("metrics", metric.name).is_builtin
+    if metric.needs_items and not is_own:  # what your own metric measures, only you know
         raise ValueError(f"{label} does not measure accuracy; choose one that does, as ndcg@10")
     if metric.needs_column or metric.needs_sample:
         lacking = "column of items" if metric.needs_column else "ratings at random"

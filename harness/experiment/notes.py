@@ -17,6 +17,11 @@ from harness.experiment.plan import Plan
 from harness.notes import Note, by_weight
 from harness.results.cells import CellResult, measured
 from harness.results.notes_on_tests import notes_on_tests
+from harness.results.score_notes import (
+    notes_on_failed_metrics,
+    notes_on_undefined,
+    notes_without_value,
+)
 from harness.results.statistics import MetricComparison, RowResult
 
 TIED_SHARE = 0.05
@@ -41,8 +46,6 @@ def notes(plan: Plan, results: Evaluation, compared: Sequence[MetricComparison])
         of_unknown_users = notes_on_answers(plan.experiment)
     of_failed_metrics: Iterable[Note] = ()
     if any(cell.metric_errors for cell in cells):
-        from harness.results.score_notes import notes_on_failed_metrics
-
         of_failed_metrics = notes_on_failed_metrics(cells)
     of_weights: Iterable[Note] = ()
     if any(metric.is_weighted for metric in plan.metrics):
@@ -134,9 +137,8 @@ def _notes_on_counts(rows: Sequence[RowResult], cells: list[CellResult]) -> Iter
             values = {"algorithms": algorithms, "n": n_impossible, "n_all": n_test}
             yield Note("impossible", values)
     if any(row.n_undefined for row in rows):
-        from harness.results.score_notes import notes_on_undefined
-
         yield from notes_on_undefined((row.n_users, row.n_undefined) for row in rows)
+    yield from notes_without_value([row.scores for row in rows])
 
 
 def _notes_on_metrics(

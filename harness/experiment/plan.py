@@ -92,7 +92,13 @@ class Plan(PlanData):
     @cached_property
     def depth(self) -> int:
         """How many items at the top of each list metrics have to know by name."""
-        return max((metric.k or 0 for metric in self.metrics if metric.needs_items), default=0)
+        wanted = (*self.metrics, *self.deciding)
+        return max((metric.k or 0 for metric in wanted if metric.needs_items), default=0)
+
+    @cached_property
+    def deciding(self) -> tuple[Metric, ...]:
+        """The metric by which searches select; none without a search."""
+        return (metrics.parse(self.experiment.tuning.metric),) if self.is_tuned else ()
 
     def depth_of(self, cell: Cell) -> int:
         """Return how many items at the top of each list of a cell are kept by name."""
@@ -107,7 +113,7 @@ class Plan(PlanData):
     @property
     def of_genres(self) -> list[str]:
         """The metrics that need the genres of items."""
-        return [str(metric) for metric in self.metrics if metric.needs_genres]
+        return [str(each) for each in (*self.metrics, *self.deciding) if each.needs_genres]
 
     @cached_property
     def analyses(self) -> list[str]:

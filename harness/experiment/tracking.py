@@ -50,21 +50,22 @@ def track(
     try:
         run = compute()
         _add_plugins(run, named)
+        _add_notes(run, trackers.notes)
+        n_noted = len(trackers.notes)
+        written = write(run)  # first: a tracker may wait for a server, or end the process
         for row in tracked_rows(run.info):
             trackers.tell(lambda tracker, row=row: tracker.row(copy.deepcopy(row)))  # type: ignore[misc]
-        _add_notes(run, trackers.notes)
-        written = write(run)
     except BaseException as error:
         is_stopped = isinstance(error, KeyboardInterrupt)
         reason = "interrupted" if is_stopped else f"{type(error).__name__}: {reason_of(error)}"
         trackers.tell(lambda tracker: tracker.fail(reason))
         raise
-    n_failed = len(trackers.notes)
     trackers.tell(lambda tracker: tracker.end(written))
-    if late := trackers.notes[n_failed:]:  # the record is written once more, with these notes
+    if late := trackers.notes[n_noted:]:  # the record is written once more, with these notes
         _add_notes(run, late)
         again = write(run)
         again.earlier, again.changed = written.earlier, written.changed
+        again.removed, again.outdated = written.removed, written.outdated
         return again
     return written
 

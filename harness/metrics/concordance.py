@@ -40,6 +40,7 @@ POOLING = Parameter(
     needs="pairs",
     cut="none",
     pooled=True,
+    value_needs="two different test ratings of a user",
 )
 def fcp(pairs: Pairs, params: Params) -> UserScores:
     """Fraction of concordant pairs: how often the better rated of two items of a user has the

@@ -76,6 +76,8 @@ class Definition:
     has_bounds : bool
         Whether the best order of a list is that by relevance, and ``ties=average`` the mean over
         orders, so that a table can show the best and the expected score.
+    value_needs : str
+        Of a pooled metric, what the ratings must have so that there is a value.
     name : str
         In labels; by default the name of the function.
 
@@ -102,6 +104,7 @@ class Definition:
     fault: Callable[[Params, int | None], str] | None = None
     fault_of_relevance: Callable[[Params, Floats], str] | None = None
     has_bounds: bool = True
+    value_needs: str = ""
     name: str = ""
     api: int = 1
     """The version of the interface that it is written for, see `harness.plugins`."""

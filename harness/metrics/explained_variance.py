@@ -29,7 +29,12 @@ from harness.metrics.rating_error import (
 
 DRAPER = "Draper and Smith 1998, doi:10.1002/9781118625590"
 
-_explained = partial(pooled_metric, source=DRAPER, range=(-math.inf, 1.0))
+_explained = partial(
+    pooled_metric,
+    source=DRAPER,
+    range=(-math.inf, 1.0),
+    value_needs="test ratings that are not all equal",
+)
 
 
 @_explained("1 - sum((rating - estimate)**2) / sum((rating - mean(rating))**2)")

@@ -19,7 +19,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from harness.arguments import MOST_SCORE, unit_fault
+from harness.arguments import MOST_SCORE, returned_numbers, unit_fault
 from harness.errors import MetricError, counted, raised_where
 from harness.metrics.arrays import Floats, Ints, Pairs, Rankings, Ranks
 from harness.metrics.definition import Definition
@@ -279,13 +279,7 @@ def _checked(
     except (Exception, SystemExit) as error:
         said = raised_where(error)
         raise MetricError(f"{name} failed ({said}); correct the function") from error
-    try:
-        scores = np.array(returned, dtype=np.float64)
-    except (TypeError, ValueError):
-        kind = type(returned).__name__
-        raise MetricError(
-            f"{name} returned an object of type {kind}; return an array with one number a user"
-        ) from None
+    scores = returned_numbers(name, returned, MetricError)
     if scores.shape != (n_users,):
         raise MetricError(
             f"{name} returned shape {scores.shape} for {counted(n_users, 'user')}; return one "

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from harness import metrics
 from harness.named_outputs import write_output
 from harness.report.drawing import rendered
-from harness.report.page import inline_svg, page_template
+from harness.report.page import inline_svg, page_of
 from harness.report.styles import FAINT, MUTED, algorithm_styles
 from harness.results.display import plain
 
@@ -33,7 +33,7 @@ def write_history_page(history: History, path: Path) -> Path:
         settings = {"svg_fonttype": "none", "svg_hashsalt": name}
         drawn = plot_history(history.metric, lines, "svg", **settings)
         figures.append((name, ", ".join(place), inline_svg(drawn, name), lines))
-    page = page_template("history.html").render(history=history, figures=figures)
+    page = page_of("history.html", history=history, figures=figures)
     return write_output(path, page, "choose another place with --page")
 
 

@@ -44,6 +44,10 @@ SHADES = {INK: "ink", MUTED: "muted", RULE: "rule", FAINT: "faint", "#ffffff": "
 """What the page calls the colours of a drawing that are no hues."""
 
 
+_UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Control characters but tabs and ends of lines, and embeddings, overrides and isolates."""
+
+
 @checked(ResultsError)
 def write_page(
     runs: Sequence[Run],
@@ -76,7 +80,8 @@ def build_page(
     parsed = {label: metrics.parse(label) for label in summary.info.metrics}
     titles = {kind: plot.title for kind, plot in KINDS.items()}
     script = (ASSETS / "page.js").read_text(encoding="utf-8")
-    return page_template("page.html").render(
+    return page_of(
+        "page.html",
         summary=summary,
         info=summary.info,
         columns=columns_of(summary.run.table),
@@ -108,7 +113,7 @@ def write_index(results: Path) -> Path:
         except ResultsError as error:
             rows.append(("", folder, None, str(error)))
     rows.sort(key=lambda row: row[0], reverse=True)
-    page = page_template("index.html").render(rows=rows)
+    page = page_of("index.html", rows=rows)
     return write_output(refuse_link(results / "index.html"), page)
 
 
@@ -207,6 +212,15 @@ def page_template(name: str) -> Template:
     called += (table_latex, to_csv, to_markdown, to_yaml, in_groups, verdict_lines)
     values = {"style": _style_sheet(), "svg": _svg, "against_best": AGAINST_BEST}
     return made.get_template(name, globals=values | {each.__name__: each for each in called})
+
+
+def page_of(name: str, **values: object) -> str:
+    """Return a page; control characters and those that turn the direction of text are visible.
+
+    In a name they would hide or reorder what stands beside it.
+    """
+    page = page_template(name).render(**values)
+    return _UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode(), page)
 
 
 def _style_sheet() -> Markup:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 from harness.lazy import pd
@@ -10,19 +11,27 @@ from harness.results.display import TextTable, plain
 _LATEX = (
     {c: f"\\{c}" for c in "{}$&#_%"}
     | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-    | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}"}
+    | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\char34{}"}
+    | {c: f"{{{c}}}" for c in "[]*"}  # at the beginning of a row they are arguments of its end
     | {"±": r"$\pm$", "×": r"$\times$", "−": "$-$", "≤": r"$\le$", "≥": r"$\ge$", "·": r"$\cdot$"}
     | {"…": r"\dots{}", "–": "--", "—": "---", "‘": "`", "’": "'", "“": "``", "”": "''"}
 )
 """How LaTeX writes what is special in it, or not in its usual fonts."""
+_LIGATURES = re.compile(r"(?<=[-`',!?])(?=[-`',])")
+"""Between two characters that LaTeX would join, as ``--`` into a dash."""
 
 
 def escape_latex(text: object) -> str:
     """Return text escaped for LaTeX; characters without a usual font become code points."""
-    return "".join(
-        _LATEX.get(c, c if c.isascii() or "À" <= c <= "ž" else f"[U+{ord(c):04X}]")
-        for c in unicodedata.normalize("NFC", plain(text))
+    return "{}".join(
+        "".join(_LATEX.get(c, c if _is_usual(c) else f"{{[}}U+{ord(c):04X}{{]}}") for c in part)
+        for part in _LIGATURES.split(unicodedata.normalize("NFC", plain(text)))
     )
+
+
+def _is_usual(character: str) -> bool:
+    """Return whether LaTeX's usual fonts have a character."""
+    return character.isascii() or "À" <= character <= "ž"
 
 
 def identifier(name: str) -> str:

@@ -16,7 +16,7 @@ from harness.files import RUN_FILE, report_os_error, restore_folder
 from harness.results.fields import AGAIN
 from harness.results.folder import check_file, own_names
 from harness.results.history import earlier_runs, name_of, place_of_earlier
-from harness.results.record import NO_DIGEST, SCHEMA_VERSION, RunInfo
+from harness.results.record import NO_DIGEST, SCHEMA_VERSION, RunInfo, record_in
 from harness.results.runs import Run
 
 MOST_BYTES = 64_000_000
@@ -94,7 +94,10 @@ def find_runs(results: Path) -> list[Path]:
 def is_run(path: Path, results: Path) -> bool:
     """Return whether a path or a name is meant to be of a run, not of another program's file."""
     is_file = path.is_file() or (path.suffix and not (results / path).is_dir())
-    return path.name == RUN_FILE or path.is_dir() or not is_file
+    if path.name == RUN_FILE and is_file:  # a name that other programs, as ranx, use too
+        content = record_in((path if path.is_file() else results / path).parent)
+        return not content or "schema_version" in content
+    return path.is_dir() or not is_file
 
 
 @checked(ResultsError)

@@ -14,7 +14,7 @@ from harness.results import display
 from harness.results.cells import FailedCell
 from harness.results.display import GROUP
 from harness.results.fields import AGAIN
-from harness.results.folder import GROUPS_FILES, digests_of, replace_run
+from harness.results.folder import DERIVED, GROUPS_FILES, digests_of, replace_run
 from harness.results.markdown import to_markdown
 from harness.results.parts import (
     CELL,
@@ -61,6 +61,8 @@ class Run(SessionViews):
         What differs between the two, as ``other data``.
     removed : list of Path
         Earlier runs that are gone, as ``results: {keep: 10}`` says.
+    outdated : list of str
+        Files made from an earlier run of this name, as ``report.html``, that were removed with it.
     """
 
     def __init__(
@@ -74,6 +76,7 @@ class Run(SessionViews):
         self.info, self.folder, self._outputs = info, folder, outputs
         self.earlier: Path | None = None
         self.removed: list[Path] = []
+        self.outdated: list[str] = []
         self.changed: list[str] = []
         if users is not None:  # else both are read from the folder when they are asked for
             self.users = users
@@ -344,8 +347,10 @@ class Run(SessionViews):
         info = self.info.model_copy(update={"files": digests_of(files)})
         files[RUN_FILE] = to_json(info)
         folder = results / self.name
+        derived = [name for name in DERIVED if (folder / name).is_file()]
         earlier = replace_run(folder, files, advice)
         run = Run(info, self.users, folder, self.trials)
+        run.outdated = [] if earlier else derived  # which an earlier run that is kept still has
         if earlier is not None:
             from harness.results.history import differences
 

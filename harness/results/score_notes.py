@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from harness import metrics
 from harness.notes import Note
 from harness.results.cells import CellResult
 
@@ -21,6 +22,15 @@ def notes_on_undefined(rows: Iterable[tuple[int | None, Mapping[str, int]]]) -> 
         n_defined, n_all = min(of_rows)
         code = "users-undefined-in-rows" if len(of_rows) > 1 else "users-undefined"
         yield Note(code, {"metric": label, "n": n_defined, "n_all": n_all})
+
+
+def notes_without_value(rows: Sequence[Mapping[str, float | None]]) -> Iterator[Note]:
+    """Yield why a pooled metric has no value in any row; `rows` are values by label."""
+    for label in rows[0] if rows else ():
+        definition = metrics.parse(label).definition
+        values = [row.get(label) for row in rows]
+        if definition.value_needs and all(value is None or value != value for value in values):
+            yield Note("without-value", {"metric": label, "reason": definition.value_needs})
 
 
 def notes_on_failed_metrics(cells: Sequence[CellResult]) -> Iterator[Note]:

@@ -173,8 +173,12 @@ class LeaveNOut(_PerUser):
 
     kind: Literal["leave-n-out"] = "leave-n-out"
     """A fixed number of each user's ratings is the test part."""
+    added = _PerUser.added | {"users"}
     n: int = Field(default=1, ge=1)
     """Test ratings of each user."""
+    users: Size | None = None
+    """Share (rounded up) or count of users who are tested, drawn at random; the others are
+    training. null: all users."""
     choose: Choice = "random"
     equal_times: EqualTimes = "row"
     min_train: int = Field(default=1, ge=0)
@@ -192,21 +196,28 @@ class LeaveNOut(_PerUser):
     def _possible(self) -> Self:
         if self.choose == "latest" and self.n_splits > 1:
             raise ValueError("`choose: latest` gives one division only; remove `n_splits`")
-        if self.like == "surprise" and (self.n != 1 or self.choose != "random"):
+        if self.like == "surprise" and (self.n != 1 or self.choose != "random" or self.users):
             raise ValueError(
-                "`like: surprise` leaves out one rating at random; "
-                "use n: 1 and choose: random, or remove `like`"
+                "`like: surprise` leaves out one rating of every user at random; "
+                "use n: 1 and choose: random without `users`, or remove `like`"
             )
         return self
 
     def counts(self, ratings: Ratings, rng: np.random.Generator) -> tuple[Counts, Mask, str, str]:
         counts = np.bincount(ratings.users, minlength=ratings.n_users)
-        few = (counts > 0) & (counts < self.n + self.min_train)
+        tested = counts > 0
+        if self.users is not None:
+            refusal = f"{self.describe()}: {{}} test users cannot be drawn from {{}}; lower users"
+            tested[:] = False
+            tested[draw_users(ratings, self.users, rng, refusal)] = True
+        few = tested & (counts < self.n + self.min_train)
         need = f"fewer than {self.n + self.min_train} ratings"
-        return np.full(len(counts), self.n), few, need, "lower n or min_train"
+        return self.n * tested, few, need, "lower n or min_train"
 
     def describe(self) -> str:
         name = f"leave-{self.n}-out {self.choose}{self._order()}"
+        if self.users is not None:
+            name += f" of {written(self.users)} of the users"
         if self.min_train != 1:
             name += f", {self.min_train} in training"
         if self.n_splits > 1:
@@ -218,10 +229,15 @@ class LeaveNOut(_PerUser):
         least = counted(self.n + self.min_train, "rating")
         like = " as by Surprise's LeaveOneOut" if self.like else ""
         draws = f", in {self.n_splits} independent draws" if self.n_splits > 1 else ""
+        who, rest = "each user", ""
+        if self.users is not None:
+            who = f"each of {written(self.users)} users drawn at random"
+            who = who.replace("% users", "% of the users")
+            rest = " All other users are training."
         return (
-            f"{self.n} {many[0]} of each user, {self._chosen()}{like}"
-            f"{seeded(self.random_state)}, {many[1]} the {part}{draws}. "
-            f"{self._policy(f'at least {least}')}"
+            f"{self.n} {many[0]} of {who}, {self._chosen()}{like}"
+            f"{seeded(self.random_state)}, {many[1]} the {part}{draws}.{rest} "
+            f"{self._policy(f'at least {least}', 'user' if self.users is None else 'test user')}"
         )
 
 

@@ -54,7 +54,10 @@ def steps(name: str) -> Iterator[str | bytes]:
     """Yield what is wrong with a kind in this process, and the bytes of its rows."""
     kind = plugins.find("splits", name).load()
     if not (isinstance(kind, type) and issubclass(kind, SplitSection | FilterSection)):
-        yield "it is no kind of split or filter; make it a subclass of `harness.Split`"
+        yield (
+            "it is not a kind of split or filter; make it a subclass of `harness.Split` or "
+            "`harness.Filter`"
+        )
         return
     section = _made(kind, name)
     if section is None:

@@ -19,12 +19,18 @@ def _kept(section: FilterSection, ratings: Ratings, state: int) -> Mask:
     if type(section).__module__.partition(".")[0] == __name__.partition(".")[0]:
         return section.keep(ratings, state)
     try:
-        keep = np.asarray(section.keep(locked(ratings), state))
+        returned = section.keep(locked(ratings), state)
+        keep = np.asarray(returned)
     except HarnessError:
         raise
     except (Exception, SystemExit) as error:
         said = raised_where(error)
         raise SplitError(f"filters: {section.describe()}: it failed ({said}); mend it") from error
+    if np.ma.is_masked(returned):
+        raise SplitError(
+            f"filters: {section.describe()}: a masked array; return a plain one, as by "
+            "`filled(False)`"
+        )
     if keep.dtype != np.bool_ or keep.shape != (len(ratings),):
         found = f"{keep.dtype} {keep.shape}"
         raise SplitError(

@@ -1,4 +1,4 @@
-"""A kind of split of one's own.
+"""Your own kinds of split and filter.
 
 ::
 
@@ -10,24 +10,41 @@
         def divide(self, ratings, rng):
             test = ratings.timestamps // 86_400 % 7 == self.day
             yield ~test, test
+
+
+    class Active(harness.Filter):
+        '''Users with enough ratings.'''
+
+        least: int = 20
+
+        def select(self, ratings, rng):
+            return np.bincount(ratings.users)[ratings.users] >= self.least
 """
 
 from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Iterator
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 from pydantic import Field
 
 from harness.datasets import Ratings
-from harness.errors import HarnessError, SplitError, counted, raised_where
+from harness.errors import HarnessError, SplitError, counted, raised_where, reason_of
 from harness.metrics.locked import locked
 from harness.quantities import State
-from harness.splits.base import DrawnSplit, Notes, Parts, Rows
+from harness.splits.base import DrawnSplit, FilterSection, Mask, Notes, Parts, Rows
+
+
+def _name(kind: type[Split] | type[Filter]) -> None:
+    """Give a class the kind that its name stands for, unless it declares one."""
+    if "kind" not in vars(kind):
+        kind.kind = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", kind.__name__).lower()
+        kind.__annotations__ = {**vars(kind).get("__annotations__", {}), "kind": str}
 
 
 class Split(DrawnSplit):
@@ -59,9 +76,7 @@ class Split(DrawnSplit):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        if "kind" not in vars(cls):
-            cls.kind = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", cls.__name__).lower()
-            cls.__annotations__ = {**vars(cls).get("__annotations__", {}), "kind": str}
+        _name(cls)
 
     @abstractmethod
     def divide(
@@ -103,7 +118,13 @@ class Split(DrawnSplit):
     def _divided(self, ratings: Ratings, rng: np.random.Generator) -> Iterator[Any]:
         """Yield what `divide` does; it sees ratings that it cannot change."""
         try:
-            yield from self.divide(locked(ratings), rng)
+            folds: object = self.divide(locked(ratings), rng)
+            if not isinstance(folds, Iterable):
+                raise SplitError(
+                    f"{self.describe()}: `divide` returned {type(folds).__name__} "
+                    f"({_defined(self.divide)}); yield a pair of rows for each fold"
+                )
+            yield from folds
         except HarnessError:
             raise
         except (Exception, SystemExit) as error:
@@ -112,7 +133,14 @@ class Split(DrawnSplit):
             ) from error
 
     def _rows(self, part: ArrayLike, n: int, where: str) -> Rows:
-        rows = np.asarray(part)
+        if np.ma.is_masked(part):
+            raise SplitError(f"{where}: a masked array; give a plain one, as by `filled(False)`")
+        try:
+            rows = np.asarray(part)
+        except (TypeError, ValueError) as error:
+            raise SplitError(
+                f"{where}: not an array ({reason_of(error)}); give masks or row numbers"
+            ) from None
         if rows.dtype == np.bool_:
             if rows.shape != (n,):
                 raise SplitError(f"{where}: a mask of shape {rows.shape}; give one of ({n},)")
@@ -127,9 +155,7 @@ class Split(DrawnSplit):
 
     def describe(self) -> str:
         """Return the name with the keys that are not at their defaults."""
-        keys = self.stated({"validation", "random_state"})
-        kind = keys.pop("kind")
-        return ", ".join([kind, *(f"{key} {value}" for key, value in keys.items())])
+        return _described(self)
 
     def sentence(self, part: str = "test part") -> str:
         """Return the first line of the docstring, with the keys that are not at their defaults."""
@@ -139,4 +165,71 @@ class Split(DrawnSplit):
         return f"{first}{f' ({chosen})' if chosen else ''}."
 
 
-__all__ = ["Split"]
+class Filter(FilterSection):
+    """The base class of your own kind of filter; its fields are the keys of a config.
+
+    A subclass is a plug-in of the group ``harness.splits``, or named as ``mine:Active`` under
+    `filters` in a config. Its name is that of the class in lower case with hyphens.
+
+    Examples
+    --------
+    >>> class Active(Filter):
+    ...     '''Users with enough ratings.'''
+    ...     least: int = 2
+    ...     def select(self, ratings, rng):
+    ...         return np.bincount(ratings.users)[ratings.users] >= self.least
+    >>> ratings = Ratings.from_columns([1, 1, 2], [1, 2, 1], [1, 2, 3], scale=(1, 5))
+    >>> Active().keep(ratings, 0).tolist(), Active(least=3).describe()
+    ([True, True, False], 'active, least 3')
+    """
+
+    api: ClassVar[int] = 1
+    """The version of the interface that the class is written for."""
+    random_state: State | None = Field(
+        default=None, description="Seed of the draws; null: from the run's seed."
+    )
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        _name(cls)
+
+    @abstractmethod
+    def select(self, ratings: Ratings, rng: np.random.Generator) -> ArrayLike:
+        """Return which ratings stay.
+
+        Parameters
+        ----------
+        ratings : Ratings
+            What is filtered, with the columns ``users``, ``items``, ``ratings``, ``timestamps``.
+        rng : numpy.random.Generator
+            For random draws; seeded by `random_state`, else from the run's seed.
+
+        Returns
+        -------
+        array_like of bool, shape (n_ratings,)
+        """
+
+    def keep(self, ratings: Ratings, state: int) -> Mask:
+        """Return what `select` returns; `filter` checks it."""
+        state = state if self.random_state is None else self.random_state
+        return cast("Mask", self.select(ratings, np.random.Generator(np.random.PCG64(state))))
+
+    def describe(self) -> str:
+        """Return the name with the keys that are not at their defaults."""
+        return _described(self)
+
+
+def _described(section: Split | Filter) -> str:
+    """Return the kind of a section with the keys that are not at their defaults."""
+    keys = section.stated({"validation", "random_state"})
+    kind = keys.pop("kind")
+    return ", ".join([kind, *(f"{key} {value}" for key, value in keys.items())])
+
+
+def _defined(function: Callable[..., object]) -> str:
+    """Return the file and line of a function."""
+    code = function.__code__
+    return f"{Path(code.co_filename).name}:{code.co_firstlineno}"
+
+
+__all__ = ["Filter", "Split"]

@@ -23,7 +23,16 @@ from harness.lazy import pa, pd, pq
 from harness.named_outputs import write_output
 from harness.named_paths import placed
 from harness.notes import Note, as_note
-from harness.splits.base import Parts, Rows, Split, SplitSection, assemble, natural
+from harness.splits.base import (
+    Mask,
+    Notes,
+    Parts,
+    Rows,
+    Split,
+    SplitSection,
+    assemble,
+    natural,
+)
 
 if TYPE_CHECKING:
     from harness.datasets.conversion import Table
@@ -49,6 +58,10 @@ class Predefined(SplitSection):
     """What `{fold}` stands for in turn, as `[1, 2, 3, 4, 5]`."""
     file: str | None = None
     """Path of a file with columns for user, item and fold."""
+    in_training: Literal["error", "drop"] = "error"
+    """Policy for a pair of a user and an item in the test file that is in the training file too: an
+    error, or left out of the test set and counted in a note. The data then need `duplicates`, with
+    the training file first: `dataset: {path: [train.csv, test.csv], duplicates: first}`."""
     column: str = "fold"
     """Column of `file` that holds each rating's fold (tested in turn), or `train`, `test` and
     perhaps `validation`."""
@@ -71,6 +84,8 @@ class Predefined(SplitSection):
         if self.file is not None and (self.train is not None or self.folds is not None):
             raise ValueError("`file` names the folds in a column; remove `train` and `folds`")
         paths = [path for path in (self.test, self.train) if path is not None]
+        if self.in_training == "drop" and self.train is None:
+            raise ValueError("`in_training: drop` is for a `train` file; name it, or remove it")
         if self.folds is not None and not all("{fold}" in path for path in paths):
             raise ValueError("`folds` without `{fold}` in the paths; write it as u{fold}.test")
         if self.folds is None and any("{fold}" in path for path in paths):
@@ -83,27 +98,49 @@ class Predefined(SplitSection):
         self, ratings: Ratings, rows: Rows | None, seed: int, base: Path | None
     ) -> list[Split]:
         within = np.arange(len(ratings)) if rows is None else rows
+        notes: Notes = ()
         if self.file is not None:
             folds = self._from_column(self.file, ratings, within, base)
         else:
             names = self.folds or [""]
-            folds = [self._from_files(str(name), ratings, within, base) for name in names]
-        return assemble(self.describe(), ratings, folds, rows)
+            parts = [self._from_files(str(name), ratings, within, base) for name in names]
+            folds = [(train, test) for train, test, _ in parts]
+            if n_left := sum(n for *_, n in parts):
+                n_all = n_left + sum(len(test) for _, test, _ in parts)
+                values = {"n": n_left, "n_all": n_all, "share": n_left / n_all}
+                notes = (Note("in-training", values),)
+        return assemble(self.describe(), ratings, folds, rows, notes)
 
-    def _from_files(self, fold: str, ratings: Ratings, within: Rows, base: Path | None) -> Parts:
-        """Return rows in the order of the files, as Surprise's ``PredefinedKFold`` does."""
+    def _from_files(
+        self, fold: str, ratings: Ratings, within: Rows, base: Path | None
+    ) -> tuple[Rows, Rows, int]:
+        """Return rows in the order of the files, as Surprise's ``PredefinedKFold`` does.
+
+        The number is of the test ratings that were left out, whose pairs are in training.
+        """
         test_path = str(self.test).replace("{fold}", fold)
-        test = _rows_of_file(test_path, ratings, within, base)
         if self.train is None:
-            return within[~np.isin(within, test)], test
+            test = _rows_of_file(test_path, ratings, within, base)
+            return within[~np.isin(within, test)], test, 0
         path = self.train.replace("{fold}", fold)
-        train = _rows_of_file(path, ratings, within, base)
-        n_both = np.isin(train, test).sum()
-        if n_both:
+        advice = (
+            f"; if pairs are in {test_path} too, write `duplicates: first` under `dataset` with "
+            "the training file first, and `in_training: drop` under `split`"
+        )
+        train = _rows_of_file(path, ratings, within, base, advice=advice)
+        table, test = _read(test_path, ratings, within, base, "rating")
+        is_known = np.isin(test, train)
+        if self.in_training == "drop":
+            _check_ratings(test_path, table, test, ratings, ~is_known)
+            test = test[~is_known]
+        elif n_both := int(is_known.sum()):
             raise SplitError(
-                f"{path}: {n_both:,} of its ratings {'are' if n_both > 1 else 'is'} also in "
-                f"{test_path}; a rating is for training or for test"
+                f"{test_path}: {n_both:,} of its pairs {'are' if n_both > 1 else 'is'} also in "
+                f"{path} (the first: {_pair(table, int(np.argmax(is_known)))}); a pair is for "
+                "training or for test: set `in_training: drop` to leave such pairs out of the test"
             )
+        else:
+            _check_ratings(test_path, table, test, ratings, ~is_known)
         if added := self._validation_file:
             validation = _rows_of_file(added, ratings, within, base)
             if n_both := np.isin(validation, test).sum():
@@ -112,7 +149,7 @@ class Predefined(SplitSection):
                     f"{test_path}; a rating is for validation or for test"
                 )
             train = np.concatenate([train, validation[~np.isin(validation, train)]])
-        return train, test
+        return train, test, int(is_known.sum())
 
     @property
     def _validation_file(self) -> str | None:
@@ -159,6 +196,8 @@ class Predefined(SplitSection):
             added = self._validation_file
             rest = f"training is read from {_name(self.train)}"
             rest += f" and {_name(added)}" if added else ""
+        if self.in_training == "drop":
+            rest += ", test ratings of a pair in training are left out"
         folds = f", for the folds {', '.join(map(str, self.folds))}" if self.folds else ""
         return f"{start}: the {part} is read from {_name(self.test or '')}, {rest}{folds}."
 
@@ -199,16 +238,25 @@ def _name(path: str) -> str:
     return PureWindowsPath(path).name  # of a path of any system
 
 
-def _rows_of_file(path: str, ratings: Ratings, within: Rows, base: Path | None) -> Rows:
+def _rows_of_file(
+    path: str, ratings: Ratings, within: Rows, base: Path | None, *, advice: str = ""
+) -> Rows:
     """Return the rows of the ratings that a file holds, in its order."""
     table, rows = _read(path, ratings, within, base, "rating")
+    _check_ratings(path, table, rows, ratings, np.ones(len(rows), bool), advice)
+    return rows
+
+
+def _check_ratings(
+    path: str, table: Table, rows: Rows, ratings: Ratings, counts: Mask, advice: str = ""
+) -> None:
+    """Refuse a rating of a file, among those that count, that the data do not have."""
     numbers, expected = table.numbers["rating"], ratings.ratings[rows]
-    for row in np.flatnonzero(numbers != expected)[:1]:
+    for row in np.flatnonzero((numbers != expected) & counts)[:1]:
         raise SplitError(
             f"{path}: {_pair(table, row)} is rated {numbers[row]:.16g}, in {ratings.name} "
-            f"{expected[row]:.16g}; give the folds of exactly these data"
+            f"{expected[row]:.16g}; give the folds of exactly these data{advice}"
         )
-    return rows
 
 
 def _read(

@@ -83,7 +83,7 @@ def test_its_label_is_its_identity(module):
 @pytest.mark.parametrize(
     ("how", "said"),
     [
-        (2, "returned an object of type str; return an array with one number a user"),
+        (2, "returned text; return an array of numbers"),
         (3, "returned 2 for a user, outside of its range from 0 to 1; correct the function"),
     ],
 )

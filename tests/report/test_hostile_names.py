@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.report import latex, style, write_index
+from harness.report import build_page, latex, style, write_index
 from harness.report.page import linked
 from harness.report.plots import KINDS
 from harness.report.summary import short_names, shortened
@@ -76,7 +76,7 @@ def test_tables_escape_names_each_in_its_way(nasty):
     name = next(line for line in latex(nasty).splitlines() if "script" in line).split(" & 0.")[0]
     assert name.strip() == (
         r"\textless{}script\textgreater{}alert('x')\textless{}/script\textgreater{} \& "
-        r"a\_b \$x\textasciicircum{}2\$ \{100\%\} new [U+1F642]"
+        r"a\_b \$x\textasciicircum{}2\$ \{100\%\} new {[}U+1F642{]}"
     )
     html = style(nasty).to_html()
     assert "<script" not in html
@@ -89,9 +89,27 @@ def test_tables_escape_names_each_in_its_way(nasty):
 @pytest.mark.parametrize("character", [*"\\{}$&#_%~^<>|\"`'", "\n", "\t", "\x00", "é", "💥"])
 def test_each_character_becomes_latex_that_is_balanced(character):
     shown = escape_latex(f"a{character}b")
-    bare = re.sub(r"\\textquotedbl\{\}|\\[a-z]+\{\}|\\[{}$&#_%]|\[U\+\w+\]", "", shown)
+    bare = re.sub(r"\\char34\{\}|\\[a-z]+\{\}|\\[{}$&#_%]|\{[][*]\}|U\+\w+", "", shown)
     assert not set(bare) & set('\\{}$&#_%~^"')
     assert (shown[0], shown[-1]) == ("a", "b")
+
+
+@pytest.mark.parametrize("label", ["[ours] mean", "*starred", 'the "best"', "a--b", "``a''", "?`"])
+def test_a_label_of_latex_begins_no_argument_and_joins_no_characters(label):
+    shown = escape_latex(label)
+    assert shown[0] not in "[*"
+    assert not re.search(r"--|``|''|[?!]`|,,", shown)
+    assert "textquotedbl" not in shown  # which LaTeX's default encoding lacks
+    letters = re.sub(r"\{([][*]?)\}", r"\1", shown.replace(r"\char34", '"'))
+    assert letters == label
+
+
+@pytest.mark.parametrize("character", ["\u202e", "\u2066", "\x1b", "\x9b"])
+def test_a_character_that_hides_or_turns_text_is_visible_on_the_page(plain_run, character):
+    text = plain_run.info.model_dump_json().replace("Random", f"a\\u{ord(character):04x}b")
+    run = Run(RunInfo(**json.loads(text)), plain_run.users.replace("Random", f"a{character}b"))
+    page = build_page([run])
+    assert character not in page
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("parameter", "learning")])

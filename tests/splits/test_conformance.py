@@ -75,7 +75,7 @@ def test_every_kind_here_is_right(name):
         ("Empty", "no test rating is left"),
         ("Undrawn", "the same seed gives other rows"),
         ("Overwriting", "read-only"),
-        ("Nothing", "it is no kind of split or filter"),
+        ("Nothing", "it is not a kind of split or filter"),
     ],
 )
 def test_what_is_wrong_is_said(module, name, said):

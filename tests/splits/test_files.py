@@ -81,7 +81,7 @@ PAIRS, COLUMN = Predefined(test="x.test"), Predefined(file="x.test")
         (
             Predefined(train="u1.test", test="u1.test"),
             "",
-            r"u1.test: 12 of its ratings are also in u1.test; a rating is for training or for test",
+            r"u1.test: 12 of its pairs are also in u1.test",
         ),
         (Predefined(test="u{fold}.test", folds=[1, 3]), "", r"u3.test: no such file"),
         (Predefined(file="y.csv"), "", r"y.csv: no such file in .*; check the path"),

@@ -6,8 +6,8 @@ others are imported for a file that no ending of this package's own readers fits
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -132,14 +132,8 @@ def _read(path: Path, options: ReadOptions, where: str, progress: Progress | Non
             if kind is None and (fault := not_read(path)):
                 raise DataError(f"{where}: {fault}")
     reader = Delimited() if kind is None else reader_named(kind)
-    try:
-        columns: Any = reader.read(path, replace(options, where=where, progress=progress))
-    except HarnessError:
-        raise
-    except (Exception, SystemExit) as error:
-        if kind is None or plugins.find("readers", kind).is_builtin:
-            raise unreadable(where, error) from error
-        raise DataError(f"{where}: {_failure(kind, _said(error))}") from error
+    asked = replace(options, where=where, progress=progress)
+    columns = _asked(kind, where, lambda: reader.read(path, asked))
     if isinstance(columns, Table):
         return columns
     names = names_of(columns, f"{where}: {_origin(kind or '')}")
@@ -157,17 +151,6 @@ def _read(path: Path, options: ReadOptions, where: str, progress: Progress | Non
     )
 
 
-@contextmanager
-def reading(where: str) -> Iterator[None]:
-    """Turn whatever a damaged file makes this package's readers raise into a `DataError`."""
-    try:
-        yield
-    except HarnessError:
-        raise
-    except Exception as error:
-        raise unreadable(where, error) from error
-
-
 def unreadable(where: str, error: BaseException) -> DataError:
     """Return the error about a file that a reader of this package did not expect."""
     return DataError(
@@ -181,21 +164,39 @@ def column_names(path: Path, kind: str, where: str) -> list[str]:
 
     reader = reader_named(kind)
     if isinstance(reader, Reader):
-        with reading(where):
-            return reader.names(path, where)
-    return names_of(reader.read(path, ReadOptions(where=where)), where)
+        names: list[str] = _asked(kind, where, lambda: reader.names(path, where))
+        return names
+    columns = _asked(kind, where, lambda: reader.read(path, ReadOptions(where=where)))
+    return names_of(columns, f"{where}: {_origin(kind)}")
+
+
+def _asked(kind: str | None, where: str, call: Callable[[], Any]) -> Any:
+    """Return what a reader returns; what goes wrong in one of another package names it."""
+    try:
+        return call()
+    except HarnessError:
+        raise
+    except (Exception, SystemExit) as error:
+        if kind is None or plugins.find("readers", kind).is_builtin:
+            raise unreadable(where, error) from error
+        raise DataError(f"{where}: {_failure(kind, _said(error))}") from error
 
 
 def _foreign() -> list[tuple[str, Any]]:
     """Return the readers of other packages that can be used, with their names."""
     usable = (plugin for plugin, reason in plugins.declared("readers") if not reason)
-    names = (p.name for p in usable if not p.is_builtin and not plugins.problem(p))
-    return [(name, reader_named(name)) for name in names]
+    readers = []
+    for name in (p.name for p in usable if not p.is_builtin and not plugins.problem(p)):
+        with suppress(DataError):  # one that is broken hinders no other; `format` names it
+            readers.append((name, reader_named(name)))
+    return readers
 
 
 def _endings(reader: Any) -> tuple[str, ...]:
     endings = getattr(reader, "endings", ())
-    return (endings,) if isinstance(endings, str) else tuple(endings)
+    if isinstance(endings, str):
+        return (endings,)
+    return tuple(endings) if isinstance(endings, Collection) else ()
 
 
 def _said(error: BaseException) -> str:

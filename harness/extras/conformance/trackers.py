@@ -42,7 +42,7 @@ def steps(name: str) -> Iterator[str | bytes]:
         try:
             yield from _told(kind(**params), done)
             yield from _told(kind(**params), run(CONFIG, results=None))
-            yield from _stopped(kind(**params))
+            yield from _stopped(kind(**params), done)
         finally:
             os.chdir(folder)
 
@@ -62,9 +62,9 @@ def _told(tracker: Tracker, done: Run) -> Iterator[str]:
         yield "it changes files in the folder of the run; write elsewhere"
 
 
-def _stopped(tracker: Tracker) -> Iterator[str]:
+def _stopped(tracker: Tracker, done: Run) -> Iterator[str]:
     """Tell a tracker of a run that is stopped after it began."""
-    tracker.start(CONFIG["name"], dict(CONFIG))
+    tracker.start(done.name, copy.deepcopy(done.info.config))
     try:
         tracker.fail("interrupted")
     except Exception as error:

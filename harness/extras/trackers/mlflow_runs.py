@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +23,23 @@ LONGEST_VALUE = 500
 LONGEST_TAG = 5000
 MOST_PARAMETERS = 100
 """Of one request to a server."""
+
+
+SECONDS = {"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2", "MLFLOW_HTTP_REQUEST_TIMEOUT": "10"}
+"""What the client of MLflow reads before each request: its own values wait 275 seconds for a server
+that is away, and longer for one that is silent."""
+
+
+@contextmanager
+def _within_seconds() -> Iterator[None]:
+    """Let requests to a server fail within seconds, unless MLflow's variables say otherwise."""
+    added = {name: value for name, value in SECONDS.items() if name not in os.environ}
+    os.environ.update(added)
+    try:
+        yield
+    finally:
+        for name in added:
+            os.environ.pop(name, None)
 
 
 class MLflow(Tracker):
@@ -51,6 +70,7 @@ class MLflow(Tracker):
             return ""
         return "mlflow is not installed; pip install 'surprise-harness[mlflow]'"
 
+    @_within_seconds()
     def start(self, name: str, config: Mapping[str, Any]) -> None:
         """Begin a run of MLflow, with the config as its parameters."""
         library = importlib.import_module("mlflow")
@@ -72,6 +92,7 @@ class MLflow(Tracker):
                     raise
         return str(found.experiment_id)
 
+    @_within_seconds()
     def row(self, row: TrackedRow) -> None:
         """Log a row as a run within the run."""
         tags = {key: getattr(row, key) for key in ("algorithm", "dataset", "split", "candidates")}
@@ -98,6 +119,7 @@ class MLflow(Tracker):
             rest = ((), ()) if first else (numbers, tags)
             self.client.log_batch(run_id, params=part, metrics=rest[0], tags=rest[1])
 
+    @_within_seconds()
     def end(self, run: Run) -> None:
         """Log config, table, record and page as artifacts, and end the run of MLflow."""
         with files_of(run) as files:
@@ -105,6 +127,7 @@ class MLflow(Tracker):
                 self.client.log_artifact(self.run_id, str(Path(file)))
         self.client.set_terminated(self.run_id, "FINISHED")
 
+    @_within_seconds()
     def fail(self, reason: str) -> None:
         """End the run of MLflow as one that failed or was stopped."""
         if self.run_id:
