@@ -156,6 +156,7 @@ TOGETHER = {
         {"test": "{fold}.test", "folds": [1, 2]},
         {"test": None, "file": "folds.csv"},
         {"test": None, "file": "folds.csv", "column": "part"},
+        {"train": "u.base", "in_training": "drop"},
     ],
 }
 FIXED = (
@@ -193,7 +194,7 @@ def test_every_option_of_every_kind_of_split_changes_its_sentence(section):
         for key, value in options.items():
             if isinstance(value, float):
                 assert f"{100 * value:g}" in words
-            elif isinstance(value, str) and key not in ("like", "too_few"):
+            elif isinstance(value, str) and key not in ("like", "too_few", "in_training"):
                 assert set(value.split()) <= words
         assert ("drawn at random" in sentence or "divided at random" in sentence) == (
             made.model_dump().get("shuffle", True)

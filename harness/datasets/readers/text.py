@@ -134,6 +134,17 @@ def _blocks(stream: io.BufferedReader, options: ReadOptions, where: str) -> Iter
             text.detach()  # the stream is closed by its owner
 
 
+def _memory_of_arrow(content: bytes) -> pa.Buffer:
+    """Return a copy of bytes in Arrow's memory.
+
+    A thread of Arrow's may release its block last: to release bytes of Python it needs the
+    interpreter, and ends the process if that is already shutting down.
+    """
+    sink = pa.BufferOutputStream()
+    sink.write(content)
+    return sink.getvalue()
+
+
 class _Rows:
     """The rows of a text as they are read: columns of text, lines, and what is wrong with some."""
 
@@ -168,7 +179,7 @@ class _Rows:
             types = {role: self._type(role) for role in layout.columns}
             try:
                 table = arrow_csv.read_csv(
-                    pa.BufferReader(block.encode("utf-8", "surrogateescape")),
+                    pa.BufferReader(_memory_of_arrow(block.encode("utf-8", "surrogateescape"))),
                     arrow_csv.ReadOptions(
                         column_names=[roles.get(n, str(n)) for n in range(layout.n_fields)],
                         block_size=LONGEST_LINE,
