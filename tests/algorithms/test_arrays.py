@@ -9,7 +9,8 @@ import harness
 from harness.algorithms import registry, surprise
 from harness.algorithms.arrays import TrainingData, as_model, takes_arrays
 from harness.algorithms.models import catalogue, estimate
-from harness.errors import AlgorithmError
+from harness.errors import AlgorithmError, ConfigError
+from harness.quantities import Range
 
 MODULE = '''
 import numpy as np
@@ -106,10 +107,49 @@ def test_it_is_tuned_over_its_space_and_with_parameters_of_its_own(module):
 
 
 @pytest.mark.parametrize(
+    "space",
+    [
+        {"damping": {"low": 0.5, "high": 50.0, "log": True}},
+        {"damping": Range(low=0.5, high=50.0)},
+        {"damping": (0.5, 5.0)},
+        {"damping": np.array([0.5, 5.0])},
+        {"random_state": {"low": 1, "high": 9}},
+    ],
+)
+def test_its_space_takes_what_a_config_takes(module, monkeypatch, space):
+    kind = registry.find(f"{module}:Damped").algorithm
+    monkeypatch.setattr(kind, "space", space)
+    as_model.cache_clear()
+    row = {"name": f"{module}:Damped", "search": "recommended"}
+    done = run(row, tuning={"trials": 2, "metric": "ndcg@10"})
+    assert done.info.cells[0].n_trials == 2
+    as_model.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("space", "said"),
+    [
+        ({"damping": 5.0}, "`space`: damping: found 5.0; write for each parameter a list of"),
+        ({"damping": {"low": 9, "high": 2}}, "`space`: damping: .*is empty; give low below high"),
+        ({"damping": {"lo": 1}}, "`space`: damping: "),
+        ([1, 2], r"`space`: found \[1, 2\]; write for each"),
+        ({"dampning": [1.0]}, "`space`: dampning: Damped has no such parameter; did you mean"),
+    ],
+)
+def test_a_wrong_space_is_refused_before_anything_is_fitted(module, monkeypatch, space, said):
+    kind = registry.find(f"{module}:Damped").algorithm
+    monkeypatch.setattr(kind, "space", space)
+    as_model.cache_clear()
+    with pytest.raises(ConfigError, match=said):
+        run({"name": f"{module}:Damped", "search": "recommended"})
+    as_model.cache_clear()
+
+
+@pytest.mark.parametrize(
     ("name", "said"),
     [
         ("Short", r"Short\.estimate returned shape \(3,\) where \(\d+,\) was asked for"),
-        ("Words", r"Words\.estimate returned an object of type str; return an array of numbers"),
+        ("Words", r"Words\.estimate returned text; return an array of numbers"),
         (
             "Infinite",
             r"Infinite\.estimate returned \d+ estimates of known users and items",

@@ -202,3 +202,12 @@ def test_a_table_of_estimates_and_one_of_ratings_give_errors(call, tmp_path):
     assert code == 0
     assert out.splitlines()[1].split()[1] == f"{((0.25 + 4) / 3) ** 0.5:.6f}"
     assert "rmse: over 3 of 4 ratings of the truth, those with an estimate" in out + err
+
+
+def test_a_file_of_another_program_may_have_the_name_of_a_record(call, tmp_path):
+    (tmp_path / "qrels.json").write_text(json.dumps({"q": {"a": 1, "b": 1}}))
+    (tmp_path / "run.json").write_text(json.dumps({"q": {"a": 2.0, "c": 1.0}}))
+    out = call.done("evaluate", "run.json", "--truth", "qrels.json", "--metrics", "recall@2")
+    assert out.split()[4:6] == ["run.json", "0.500000"]
+    (tmp_path / "run.json").write_text("{")
+    assert "run the config again" in call.refused("evaluate", "run.json", "--metrics", "rmse")

@@ -339,3 +339,35 @@ def test_no_file_is_written_through_a_link_that_may_come_with_a_run(call, tmp_pa
     path.symlink_to(target)
     assert f"{name}: a link to another file; remove the link\n" in call.refused(*command.split())
     assert target.read_text() == "mine"
+
+
+def test_a_repeated_run_says_that_it_removed_the_page(call, tmp_path):
+    (tmp_path / "c.yaml").write_text(
+        "dataset: {synthetic: {n_users: 20, n_items: 20, n_ratings: 200}}\n"
+        "algorithms: [ItemMean]\nmetrics: [fcp, rmse]\nbaselines: false\n"
+        "split: {kind: leave-n-out}\n"
+    )
+    _, out, err = call("run", "c.yaml")
+    assert "removed" not in err
+    assert "fcp: no value, since it needs two different test ratings of a user" in out
+    call.done("report", "c")
+    _, _, err = call("run", "c.yaml", "-q")
+    assert "note: report.html of the earlier run of this name removed; write it again" in err
+    call.done("report", "c")
+
+
+def test_a_dash_is_standard_output_or_refused(call, tmp_path):
+    (tmp_path / "c.yaml").write_text(
+        "dataset: {synthetic: {n_users: 20, n_items: 20, n_ratings: 200}}\n"
+        "algorithms: [ItemMean]\nmetrics: [rmse]\nbaselines: false\n"
+    )
+    call.done("run", "c.yaml", "-q")
+    for command in (("best", "c"), ("methods", "c"), ("recommend", "c")):
+        assert call.done(*command, "-o", "-") == call.done(*command)
+    for command in (
+        ("report", "c", "-o", "-"),
+        ("save", "c", "-"),
+        ("history", "c", "--page", "-"),
+    ):
+        assert "'-': the output needs a file; name one" in call.refused(*command)
+    assert not (tmp_path / "-").exists()

@@ -50,6 +50,11 @@ class FailsEnd(Told):
 class FailsMade(Told):
     def __init__(self): raise KeyError("lost")
 
+class LooksFirst(Told):
+    def row(self, row):
+        from pathlib import Path
+        assert Path("runs/told/run.json").exists()
+
 class Lacks(Told):
     @classmethod
     def missing(cls): return "it needs a thing; install it"
@@ -224,3 +229,8 @@ print([name for name in sys.modules if "track" in name and name.startswith("harn
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "['harness.config.trackers']"
+
+
+def test_the_run_is_written_before_a_tracker_can_wait_for_its_server(module, tmp_path):
+    run = harness.run(CONFIG, results=tmp_path / "runs", track=f"{module}:LooksFirst")
+    assert not [note for note in run.info.notes if note.code == "tracker-failed"]

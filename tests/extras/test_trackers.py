@@ -4,6 +4,7 @@ import csv
 import importlib
 import json
 import multiprocessing
+import os
 
 import pytest
 
@@ -11,6 +12,7 @@ import harness
 from harness.errors import ResultsError
 from harness.extras.trackers.csv_file import CSV, NAMES
 from harness.extras.trackers.files_of_run import files_of
+from harness.extras.trackers.mlflow_runs import SECONDS, MLflow
 from harness.extras.trackers.names import flat, mlflow_name, mlflow_names
 from tests.test_trackers import ROW
 
@@ -205,3 +207,27 @@ class TestWandB:
         run = harness.run(CONFIG, results=None, track="wandb")
         (note,) = [note for note in run.info.notes if note.code == "tracker-failed"]
         assert "not logged in; call `wandb login`, or set `mode: offline`" in str(note)
+
+
+@pytest.mark.parametrize("own", [None, "600"])
+def test_requests_to_a_server_of_mlflow_fail_within_seconds_unless_the_user_says(monkeypatch, own):
+    seen = {}
+
+    class Client:
+        def set_tag(self, *given):
+            seen.update({name: os.environ.get(name) for name in SECONDS})
+            raise OSError("nobody there")
+
+    for name in SECONDS:
+        monkeypatch.delenv(name, raising=False)
+    if own:
+        monkeypatch.setenv("MLFLOW_HTTP_REQUEST_TIMEOUT", own)
+    tracker = MLflow()
+    tracker.client, tracker.run_id = Client(), "1"
+    with pytest.raises(OSError, match="nobody there"):
+        tracker.fail("interrupted")
+    expected = SECONDS | ({"MLFLOW_HTTP_REQUEST_TIMEOUT": own} if own else {})
+    assert seen == expected
+    assert int(SECONDS["MLFLOW_HTTP_REQUEST_MAX_RETRIES"]) < 3  # each waits twice as long
+    left = {name for name in SECONDS if name in os.environ}
+    assert left == ({"MLFLOW_HTTP_REQUEST_TIMEOUT"} if own else set())

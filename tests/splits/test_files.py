@@ -268,3 +268,40 @@ def test_a_saved_validation_part_is_read_back_and_checked_against_the_training_p
     np.testing.assert_array_equal(part.test, validation(first, Holdout(), seed=0)[0].test)
     with pytest.raises(SplitError, match="15 of its ratings are not in the training part; save"):
         validation(second, section, seed=0, base=tmp_path)
+
+
+@pytest.fixture
+def bought_again(tmp_path):
+    """A training file and a later test file with three pairs, one of which is in training."""
+    write(tmp_path / "train.csv", [("a", "x", 1), ("a", "y", 2), ("b", "x", 3)], ",")
+    write(tmp_path / "test.csv", [("a", "z", 4), ("a", "x", 5), ("b", "y", 1)], ",")
+    return tmp_path
+
+
+def data_of(folder, duplicates="first"):
+    paths = [str(folder / "train.csv"), str(folder / "test.csv")]
+    return load({"path": paths, "scale": [1, 5], "duplicates": duplicates})
+
+
+def test_pairs_of_training_can_be_left_out_of_the_test_set(bought_again):
+    section = Predefined(train="train.csv", test="test.csv", in_training="drop")
+    (split,) = make(section, data_of(bought_again), 0, bought_again)
+    data, rows = split.ratings, split.test
+    kept = [*zip(data.user_ids[data.users[rows]], data.ratings[rows], strict=True)]
+    assert kept == [("a", 4.0), ("b", 1.0)]
+    assert len(split.train) == 3
+    assert "1 of 3 ratings (33.3%) of the test files is of a pair that is in training" in str(
+        split.notes[0]
+    )
+
+
+@pytest.mark.parametrize("duplicates", ["first", "last", "mean"])
+def test_the_advice_about_pairs_in_both_files_leads_to_a_split(bought_again, duplicates):
+    section = Predefined(train="train.csv", test="test.csv")
+    with pytest.raises(SplitError) as refused:
+        make(section, data_of(bought_again, duplicates), 0, bought_again)
+    assert "`in_training: drop`" in str(refused.value)
+    if duplicates != "first":
+        assert "`duplicates: first` under `dataset` with the training file first" in str(
+            refused.value
+        )

@@ -535,3 +535,27 @@ def test_the_published_files_of_movielens_come_out_byte_for_byte(ml_100k):
             found[f"{name}.{part}"] = hashlib.md5(data.encode()).hexdigest()
     words = PUBLISHED.split()
     assert found == dict(zip(words[::2], words[1::2], strict=True))
+
+
+@given(st.lists(st.integers(2, 6), min_size=5, max_size=30), st.integers(1, 2), STATES)
+def test_leave_n_out_of_some_users_leaves_the_others_in_training(counts, n, state):
+    users = np.repeat(np.arange(len(counts)), counts)
+    data = Ratings.from_columns(users, np.arange(len(users)), np.ones(len(users)), scale=(0, 1))
+    section = LeaveNOut(n=n, users=0.2, min_train=0, random_state=state)
+    (split,) = make(section, data, 0)
+    tested = Counter(data.users[split.test].tolist())
+    assert len(tested) == math.ceil(0.2 * len(counts) - 1e-9)
+    assert set(tested.values()) == {n}
+    assert sorted([*split.train, *split.test]) == [*range(len(users))]
+    assert split.name == f"leave-{n}-out random of 20% of the users, 0 in training"
+    (every,) = make(LeaveNOut(n=n, min_train=0, random_state=state), data, 0)
+    (all_of_them,) = make(
+        LeaveNOut(n=n, min_train=0, random_state=state, users=len(counts)), data, 0
+    )
+    assert len(every.test) == len(all_of_them.test)
+
+
+def test_more_users_than_there_are_cannot_be_left_out():
+    data = Ratings.from_columns([1, 1, 2, 2], [1, 2, 1, 2], [1, 2, 3, 4], scale=(1, 5))
+    with pytest.raises(SplitError, match="3 test users cannot be drawn from 2; lower users"):
+        make(LeaveNOut(users=3), data, 0)
