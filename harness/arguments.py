@@ -9,12 +9,15 @@ from __future__ import annotations
 import builtins
 import inspect
 import os
+import sys
 import types
 import typing
+import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, wraps
 from numbers import Integral, Real
 from pathlib import Path
+from types import FrameType
 from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -34,6 +37,27 @@ MOST_RATING, MOST_SCORE = 1e30, 1e40
 """The greatest rating and score: sums of squares of the one and of sixth powers of the other are
 far from what a float holds. Of values that are all below the inverse, powers are lost.
 """
+
+
+def warn(text: str) -> None:
+    """Warn at the first line outside this package, which is the user's."""
+    depth, frame = 1, sys._getframe()
+    inside = __name__.partition(".")[0]
+    while frame.f_back is not None and _package(frame) in (inside, "functools"):
+        frame, depth = frame.f_back, depth + 1
+    warnings.warn(text, UserWarning, stacklevel=depth)
+
+
+def is_called_from_outside() -> bool:
+    """Return whether the public function that asks was called by code outside this package."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and frame.f_globals.get("__name__") == __name__:
+        frame = frame.f_back  # of what `checked` made
+    return frame is None or _package(frame) != __name__.partition(".")[0]
+
+
+def _package(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0]
 
 
 def checked(

@@ -73,6 +73,8 @@ class CandidatesSection(Kind):
     by_function: ClassVar[bool] = False
     """Whether code of one's own chooses, so that what it chose decides numbers, not its name."""
     name: ClassVar[str]
+    longer: ClassVar[str] = "`candidates: catalogue` or `sampled`"
+    """What to use for lists of more items, in advice."""
 
     unknown_users: Literal["keep", "drop"] = "keep"
     """Whether users without a training rating are evaluated, by metrics of lists and by errors of
@@ -181,6 +183,7 @@ class Catalogue(OfTraining):
     """Every item of the training set, for every test user."""
 
     name = "catalogue"
+    longer = "data with more items"
 
     kind: Literal["catalogue"] = "catalogue"
     """Rank the whole catalogue; an item without a test rating has relevance 0."""

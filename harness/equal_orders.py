@@ -8,16 +8,23 @@ from dataclasses import replace
 from harness.metrics import Metric, Rankings, number
 from harness.notes import Note
 
+OF_CONFIG = "`candidates: catalogue` or `sampled`"
+"""Where a run finds lists of more items."""
+
 
 def reason(
     metric: Metric,
     rankings: Rankings,
     cannot_distinguish: Callable[[Metric, Rankings], Note | None],
+    candidates: str = OF_CONFIG,
 ) -> Note:
-    """Return the reason for lists that a metric cannot distinguish, which is asked for k of 1."""
-    longest = int(rankings.n_ranked.max(initial=0))
+    """Return the reason for lists that a metric cannot distinguish, which is asked for k of 1.
+
+    `candidates` are what to use for lists of more items.
+    """
+    longest, more = int(rankings.n_ranked.max(initial=0)), {"candidates": candidates}
     if longest <= 1:
-        return Note("lists-of-one")
+        return Note("lists-of-one", more)
     if metric.name in ("idcg", "user_coverage"):
         return Note("lists-alone")
     judged_only = len(rankings.relevance) == int(rankings.n_ranked.sum())
@@ -35,7 +42,7 @@ def reason(
             return Note("none-relevant")
     shorter = metric.k is not None and longest <= metric.k
     if shorter and not cannot_distinguish(replace(metric, k=1), rankings):
-        return Note("lists-within-k", {"k": metric.k})
+        return Note("lists-within-k", {"k": metric.k} | more)
     if judged_only:
-        return Note("equally-relevant")
+        return Note("equally-relevant", more)
     return Note("orders-equal")

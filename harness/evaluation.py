@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,9 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness import metrics
+from harness.equal_orders import OF_CONFIG, reason
 from harness.errors import MetricError
 from harness.metrics import Metric, Pairs, Rankings, Scores, Value
 from harness.metrics.arrays import Floats
+from harness.metrics.filled_ratings import filled_rating
+from harness.metrics.gains import is_steep
 from harness.metrics.scoring import score_apart
 from harness.metrics.ties import resolve_ties
 from harness.notes import Note
@@ -106,9 +109,15 @@ def random_order(metric: Metric) -> Metric | Note:
 
 
 def cannot_distinguish(
-    metric: Metric, rankings: Rankings, limits: Mapping[str, Scores] | None = None
+    metric: Metric,
+    rankings: Rankings,
+    limits: Mapping[str, Scores] | None = None,
+    candidates: str = OF_CONFIG,
 ) -> Note | None:
     """Return why every order of these lists scores the same; None if orders differ or may do so.
+
+    That is true of all algorithms only where all have lists of the same items: of all candidates,
+    not of the first k that another program chose. `candidates` are what to use for longer lists.
 
     >>> lists = Rankings([0, 2], [1.0, 5.0], [1, 2], [1, 2], [1, 2], [2])
     >>> print(cannot_distinguish(metrics.parse("precision@1"), lists))
@@ -124,9 +133,32 @@ def cannot_distinguish(
     best = limits["best"].per_user
     if (best - limits["random"].per_user > _no_difference(best)).any():
         return None
-    from harness.equal_orders import reason
+    return reason(metric, rankings, cannot_distinguish, candidates)
 
-    return reason(metric, rankings, cannot_distinguish)
+
+def notes_on_labels(scored: Iterable[Metric], least: float, most: float) -> Iterator[Note]:
+    """Yield what labels mean for relevances from `least` to `most` that their reader may not know.
+
+    >>> for note in notes_on_labels(metrics.parse_many("ndcg@10, ndcg(gain=linear)@10"), 1, 100):
+    ...     print(note.values["metrics"], note.values["metric"])
+    ['ndcg@10'] ndcg(gain=linear)@10
+    """
+    listed = list(scored)
+    if steep := [metric for metric in listed if is_steep(metric.params, least, most)]:
+        instead = str(steep[0].having(gain="linear"))
+        values = {"metrics": [str(metric) for metric in steep], "most": most, "metric": instead}
+        yield Note("steep-gains", values)
+    for metric in listed:
+        if metric.needs_items and "ties" in dict(metric.chosen):
+            yield Note("ties-as-shown", {"metric": str(metric)})
+
+
+def note_on_filled(scored: Iterable[Metric], ratings: Floats) -> Note | None:
+    """Return a note if a metric reads ratings, or relevances, that are all one filled-in number."""
+    number = filled_rating(ratings)
+    if number is None or all(metric.needs_items for metric in scored):
+        return None
+    return Note("filled-ratings", {"n": len(ratings), "rating": number})
 
 
 def tied_shares(scored: Sequence[Metric], rankings: Rankings) -> dict[str, float]:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 class _OfPairs(CandidatesSection):
     """Candidates that are pairs of a user and an item from elsewhere."""
 
+    longer: ClassVar[str] = "more candidates"
+
     missing_items: Literal["count", "drop"] = "count"
     """Whether a test item that is not listed, so never ranked, counts in the ideal."""
 

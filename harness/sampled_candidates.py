@@ -20,6 +20,7 @@ class Sampled(OfTraining):
     prefix: ClassVar[str] = "sampled "
     """What the display names of samples have in common, and those of other candidates have not."""
     name = prefix + "{0.n}"
+    longer = "`candidates: catalogue`, or a greater `n`"
 
     kind: Literal["sampled"] = "sampled"
     """Rank the test ratings and `n` items that the user has not rated."""

@@ -22,13 +22,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from harness.metrics import Scores
+from harness.metrics.functions import Lists
+from harness.metrics.ties import as_shown
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from harness.candidates import CandidatesSection
     from harness.experiment.plan import Cell, Plan
-    from harness.metrics.functions import Lists
     from harness.notes import Note
     from harness.results.cells import AnyCell, CellName
     from harness.results.names import TableName
@@ -68,10 +69,8 @@ class ScoredCell:
 
     @property
     def lists(self) -> Lists:
-        """The ranked lists, as a metric of one's own sees them."""
-        from harness.metrics.functions import Lists
-
-        return Lists(self.record.rankings)
+        """The ranked lists, as a metric of one's own that needs items sees them."""
+        return Lists(as_shown(self.record.rankings))
 
 
 class Analysis:

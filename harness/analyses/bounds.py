@@ -47,7 +47,8 @@ class Bounds(BuiltinAnalysis):
             for bound, of_bound in self.values.items():
                 value = of_bound.setdefault(label, RowValue(metric))
                 value.add(cell.record.users, limits[bound])
-            reason = evaluation.cannot_distinguish(metric, rankings, limits)
+            more = cell.candidates.longer
+            reason = evaluation.cannot_distinguish(metric, rankings, limits, more)
             self.reasons.setdefault(label, []).append(reason)
 
     def end_table(

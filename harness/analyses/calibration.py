@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from fractions import Fraction
 
 import numpy as np
 
@@ -15,6 +16,16 @@ from harness.metrics.arrays import Floats
 BINS = 10
 """Of the rating scale, for estimates."""
 NAMES = ["dataset", "split", "candidates", "algorithm"]
+
+
+def starts_of_parts(low: float, high: float) -> Floats:
+    """Return where the parts of a scale start: the floats that are nearest to the exact numbers.
+
+    >>> starts_of_parts(1, 5).tolist()
+    [1.0, 1.4, 1.8, 2.2, 2.6, 3.0, 3.4, 3.8, 4.2, 4.6]
+    """
+    first, last = Fraction(str(low)), Fraction(str(high))
+    return np.array([float(first + (last - first) * part / BINS) for part in range(BINS)])
 
 
 class _Pairs(Analysis):
@@ -85,16 +96,16 @@ class ErrorsByRating(_Pairs):
 class Calibration(_Pairs):
     """The mean rating where estimates are alike: a row for each algorithm and part of the scale.
 
-    The scale is divided into ten parts of equal length; estimates outside it are in the first and
-    the last. Estimates are calibrated where ``mean rating`` is ``mean estimate``.
+    The scale is divided into ten parts of equal length. An estimate where two parts meet is in the
+    upper one; estimates outside the scale are in the first and the last. Estimates are calibrated
+    where ``mean rating`` is ``mean estimate``.
     """
 
     def values(self, cell: ScoredCell) -> Floats:
         """Return the lower end of the part of the scale that each estimate is in."""
-        low, high = cell.split.ratings.scale
-        step = (high - low) / BINS
-        part = np.floor((cell.record.pairs.estimates - low) / step)
-        return np.asarray(low + step * np.clip(part, 0, BINS - 1))
+        starts = starts_of_parts(*cell.split.ratings.scale)
+        part = np.searchsorted(starts, cell.record.pairs.estimates, side="right") - 1
+        return starts[np.maximum(part, 0)]
 
     def columns(self, sums: pd.DataFrame) -> dict[str, pd.Series]:
         """Return number, mean estimate and mean rating in each part of the scale."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import click
+import numpy as np
 
 import harness
 from harness.cli import options, words
@@ -25,7 +26,10 @@ from harness.cli.screen import (
     show_table,
 )
 from harness.errors import ResultsError, counted, joined
+from harness.evaluation import cannot_distinguish, note_on_filled, notes_on_labels
 from harness.lazy import pd
+from harness.notes import Note
+from harness.results.score_notes import notes_without_value
 
 if TYPE_CHECKING:
     from harness.datasets.written import Written
@@ -33,6 +37,8 @@ if TYPE_CHECKING:
     from harness.rankings import Evidence
     from harness.results.statistics import RowResult
 
+LONGER_LISTS = "lists of more items with --truth"
+"""What distinguishes algorithms where every order of the rated items scores the same."""
 ROUNDING = 1e-12
 """Relative difference of means that are summed in another order of users."""
 
@@ -43,8 +49,10 @@ class _Scored(NamedTuple):
     rows: list[list[object]]
     users: list[pd.DataFrame]
     notes: list[str]
-    values: list[dict[str, object]]
+    values: list[dict[str, Any]]
     """Of each row its name, its values by metric, users and seconds; not rounded."""
+    indistinct: dict[str, list[str]]
+    """By metric, notes on files whose every order scores the same."""
 
 
 def _by_role(
@@ -185,7 +193,7 @@ def evaluate(
         raise click.UsageError("--truth, --training: a run has its own; leave them out")
     labels_of_runs = [label for run in runs.values() for label in run.info.metrics]
     metrics = harness.metrics.parse_many(labels or labels_of_runs)
-    scored = _Scored([], [], [], [])
+    scored = _Scored([], [], [], [], {})
     if labels is None:
         metrics = _of_estimates(scored, metrics)
     names = _names(files)
@@ -198,7 +206,8 @@ def evaluate(
                 harness.rankings.read, path, truth, training,
                 columns=columns, truth_columns=truth_columns, decimal=decimal, missing=missing,
             )  # fmt: skip
-            _score(scored, names[path], metrics, read)
+            _score(scored, names[path], metrics, read, has_truth=truth is not None)
+    scored.notes.extend(_indistinct(scored))
     of_files = {*names.values()}.issuperset(row[0] for row in scored.rows)
     first = "file" if of_files else "row"
     if documents:
@@ -263,13 +272,14 @@ def _of_estimates(scored: _Scored, metrics: tuple[Metric, ...]) -> tuple[Metric,
 
 
 def _score(
-    scored: _Scored, name: str, metrics: Sequence[Metric], read: Callable[[], Evidence]
+    scored: _Scored,
+    name: str,
+    metrics: Sequence[Metric],
+    read: Callable[[], Evidence],
+    *,
+    has_truth: bool,
 ) -> None:
     """Score a file of another program: one row."""
-    from harness.evaluation import cannot_distinguish
-    from harness.notes import Note
-    from harness.results.score_notes import notes_without_value
-
     begun = time.perf_counter()
     evidence = read()
     scores = harness.metrics.score(metrics, *evidence)
@@ -287,6 +297,7 @@ def _score(
     )
     scored.notes.extend(map(str, evidence.notes))
     scored.notes.extend(f"{name}: {note}" for note in notes_without_value([means]))
+    scored.notes.extend(f"{name}: {note}" for note in _notes_on_evidence(metrics, evidence))
     if evidence.pairs is not None and any(m.definition.needs == "pairs" for m in metrics):
         n_judged, n_paired = len(evidence.rankings.pool), len(evidence.pairs.ratings)
         if n_paired < n_judged:
@@ -309,12 +320,49 @@ def _score(
             scored.notes.append(
                 f"{name}: {metric} is undefined for {users}; its mean is over the others"
             )
-        elif not unknown and (reason := cannot_distinguish(metric, evidence.rankings)):
+        # The items that a list of another program leaves out are not known.
+        elif not (unknown or has_truth) and (
+            reason := cannot_distinguish(metric, evidence.rankings, candidates=LONGER_LISTS)
+        ):
             note = Note("indistinct", {"metric": str(metric), "reason": str(reason)})
-            scored.notes.append(f"{name}: {note}")
+            scored.indistinct.setdefault(str(metric), []).append(f"{name}: {note}")
     per_user = {str(metric): s.per_user for metric, s in scores.items() if metric.per_user}
     names = {"file": name, "user": evidence.rankings.users}
     scored.users.append(pd.DataFrame(names | per_user))
+
+
+def _indistinct(scored: _Scored) -> Iterator[str]:
+    """Yield the notes on metrics whose every order scores the same, where all files agree."""
+    for label, notes in scored.indistinct.items():
+        values = [row["values"][label] for row in scored.values]
+        if np.ptp(values) <= ROUNDING * abs(values[0]):
+            yield from notes
+
+
+def _notes_on_evidence(metrics: Sequence[Metric], evidence: Evidence) -> Iterator[str | Note]:
+    """Yield what is odd about the ratings, the users and the items of a file."""
+    lists, exposure = evidence.rankings, evidence.exposure
+    if filled := note_on_filled(metrics, lists.pool):
+        yield filled
+    if len(lists.pool):
+        yield from notes_on_labels(metrics, float(lists.pool.min()), float(lists.pool.max()))
+    others = np.flatnonzero((np.diff(lists.pool_offsets) == 0) & (lists.n_ranked > 0))
+    if len(others) and len(lists.pool) and lists.users is not None:
+        yield (
+            f"{counted(len(others), 'user')} of the lists {'are' if len(others) > 1 else 'is'} not "
+            f"in the truth, such as {str(lists.users[others[0]])!r}; metrics of relevance and "
+            "user_coverage leave them out"
+        )
+    covering = [metric for metric in metrics if metric.name == "item_coverage"]
+    if covering and exposure is not None and lists.top_items is not None:
+        shown = np.unique(lists.top_items[:, : max(metric.k or 0 for metric in covering)])
+        n_new = int((exposure.popularity[shown[shown >= 0]] == 0).sum())
+        if n_new:
+            yield (
+                f"{joined(map(str, covering))}: {counted(n_new, 'item')} of the lists "
+                f"{'have' if n_new > 1 else 'has'} no training rating and "
+                f"{'are' if n_new > 1 else 'is'} left out"
+            )
 
 
 def _rescore(

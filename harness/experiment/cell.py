@@ -123,7 +123,7 @@ def compute(cell: Cell, plan: Plan, report: Report, workers: int = 1) -> CellRec
             section,
             pairs,
             depth=depth,
-            named=deciding[0].is_weighted if deciding else plan.names_items,
+            named=deciding[0].needs_names if deciding else plan.names_items,
             progress=partial(report, "scoring"),
             ids=(split.ratings.user_ids, split.ratings.item_ids),
         )

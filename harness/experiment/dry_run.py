@@ -12,7 +12,7 @@ import numpy as np
 
 from harness import evaluation, splits
 from harness.algorithms import registry
-from harness.candidates import CandidatesSection, Catalogue, Rated
+from harness.candidates import CandidatesSection, Catalogue, OfTraining, Rated
 from harness.errors import HarnessError, counted
 from harness.experiment import checks
 from harness.experiment.cell import SHARE_OF_MEMORY
@@ -36,10 +36,13 @@ def notes_before_fit(plan: Plan) -> Iterator[Note]:
     """Yield which metrics cannot distinguish algorithms on the lists of the first fold."""
     for (dataset, split, candidates), table in plan.tables.items():
         fold = plan.splits(dataset, split, plan.experiment.seed[0])[0]
-        lists = _test_lists(plan.experiment.candidates[candidates], fold)
+        section = plan.experiment.candidates[candidates]
+        if section.least_estimate is not None or not isinstance(section, Rated | OfTraining):
+            continue  # the lists are those of each algorithm, or of a file or function
+        lists = _test_lists(section, fold)
         where = table.place(plan.tables)
         for metric in plan.metrics:
-            if reason := evaluation.cannot_distinguish(metric, lists):
+            if reason := evaluation.cannot_distinguish(metric, lists, candidates=section.longer):
                 values = {"metric": str(metric), "reason": reason}
                 yield Note("indistinct", values, where, table.table)
 

@@ -159,6 +159,11 @@ def _notes_on_metrics(
         elif all(len(values) > 1 and _equal(values) for values in folds.values()):
             yield Note("all-equal", {"metric": label}, names[table], table)
     yield from notes_on_tests(compared, tables)
+    seen = dict[Note, None]()
+    for data in plan.loaded():
+        of_labels = evaluation.notes_on_labels(plan.metrics, *data.scale)
+        seen |= dict.fromkeys(of_labels)
+    yield from seen
     for metric in plan.metrics:
         if metric.has_bounds:
             reason = evaluation.random_order(metric)

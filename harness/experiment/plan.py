@@ -107,8 +107,10 @@ class Plan(PlanData):
     @property
     def names_items(self) -> bool:
         """Whether the judged items of each list have to be known by name."""
-        by_item = any(each.side == "items" for each in self.experiment.groups)
-        return by_item or self.experiment.outputs.wanted or any(m.is_weighted for m in self.metrics)
+        experiment = self.experiment
+        by_item = any(each.side == "items" for each in experiment.groups)
+        wanted = experiment.outputs.wanted or experiment.n_shown > 0
+        return by_item or wanted or any(metric.needs_names for metric in self.metrics)
 
     @property
     def of_genres(self) -> list[str]:

@@ -124,12 +124,19 @@ _of_all_lists = partial(_of_items, pooled=True, per_user=False)
 def user_coverage(lists: Rankings, ks: Ints, params: Params) -> Floats:
     """Share of the users whose list has at least k items.
 
+    Users of whom no item is judged do not count, such as those whom the truth does not have, unless
+    nobody's items are.
+
     Examples
     --------
     >>> user_coverage(Rankings([0, 0, 0], [], [], [], [], [3, 0]), 1).mean
     0.5
     """
-    return (lists.n_ranked[:, np.newaxis] >= ks).astype(np.float64)
+    has_list = (lists.n_ranked[:, np.newaxis] >= ks).astype(np.float64)
+    is_judged = np.diff(lists.pool_offsets) > 0
+    if is_judged.any():
+        has_list[~is_judged] = np.nan
+    return has_list
 
 
 @_of_all_lists(
@@ -138,39 +145,55 @@ def user_coverage(lists: Rankings, ks: Ints, params: Params) -> Floats:
     synonyms=("coverage",),
 )
 def item_coverage(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -> Floats:
-    """Share of the items with a training rating that are in the first k of some list."""
-    return np.array([(counts > 0).mean() for counts in times_shown(lists, ks, exposure)])
+    """Share of the items with a training rating that are in the first k of some list.
+
+    Shown items without a training rating do not count; `distinct_items` counts them too.
+    """
+    is_trained = exposure.popularity > 0
+    return np.array(
+        [(counts[is_trained] > 0).mean() for counts in times_shown(lists, ks, exposure)]
+    )
 
 
 @_of_all_lists(
     "|union of the first k of all lists|",
     "Adomavicius and Kwon 2012, doi:10.1109/TKDE.2011.15",
     range=(0.0, math.inf),
+    needs_training=False,
 )
-def distinct_items(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -> Floats:
+def distinct_items(lists: Rankings, ks: Ints, params: Params, exposure: Exposure | None) -> Floats:
     """Aggregate diversity: number of different items in the first k of all lists."""
     return np.array([float((counts > 0).sum()) for counts in times_shown(lists, ks, exposure)])
 
 
 @_of_all_lists(
-    "sum over j of (2 j - n - 1) x_j / (n sum x), counts x rising",
+    "sum over j of (2 j - n - 1) x_j / (n sum x), counts x rising, of the n items of the catalogue "
+    "and of the lists",
     "Fleder and Hosanagar 2009, doi:10.1287/mnsc.1080.0974",
     higher_is_better=False,
 )
 def gini(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -> Floats:
-    """Gini index of how often items are shown: 0 if all equally often, near 1 if only a few."""
-    counts = np.sort(times_shown(lists, ks, exposure), axis=1)
-    n, total = counts.shape[1], counts.sum(axis=1)
-    weights = 2.0 * np.arange(1, n + 1) - n - 1
-    return np.asarray((weights * counts).sum(axis=1) / np.where(total, n * total, np.nan))
+    """Gini index of how often items are shown: 0 if all equally often, near 1 if only a few.
+
+    Items with a training rating that no list shows count as shown 0 times; items that are among
+    the first k count, with or without a training rating.
+    """
+    values = []
+    for counts in times_shown(lists, ks, exposure):
+        rising = np.sort(counts[(exposure.popularity > 0) | (counts > 0)])
+        n, total = len(rising), rising.sum()
+        weights = 2.0 * np.arange(1, n + 1) - n - 1
+        values.append((weights * rising).sum() / (n * total) if total else np.nan)
+    return np.array(values)
 
 
 @_of_all_lists(
     "-sum p log2 p, p an item's share of all that is shown",
     "Shannon 1948, doi:10.1002/j.1538-7305.1948.tb01338.x",
     range=(0.0, math.inf),
+    needs_training=False,
 )
-def entropy(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -> Floats:
+def entropy(lists: Rankings, ks: Ints, params: Params, exposure: Exposure | None) -> Floats:
     """Shannon entropy, in bits, of which items are shown."""
     shares = (n[n > 0] / max(1, n.sum()) for n in times_shown(lists, ks, exposure))
     return np.array([-(p * np.log2(p)).sum() if len(p) else np.nan for p in shares]) + 0.0

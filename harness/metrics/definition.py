@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.arguments import as_array
+from harness.arguments import as_array, is_called_from_outside
 from harness.errors import MetricError, suggestion
 from harness.metrics.arrays import Floats, Pairs, Rankings, Scores
+from harness.metrics.filled_ratings import warn_of_filled
 from harness.metrics.parameters import (
     WEIGHTED,
     Parameter,
@@ -26,6 +27,7 @@ from harness.metrics.parameters import (
     fault_of_weights,
     is_weighted,
 )
+from harness.metrics.ties import as_shown, resolve
 
 if TYPE_CHECKING:
     from harness.metrics.exposure import Exposure
@@ -132,7 +134,10 @@ class Definition:
         exposure: Exposure | None = None,
         **params: object,
     ) -> Scores:
-        """Score rankings, or pairs, at one rank or as a whole, with parameters as in a label."""
+        """Score rankings, or pairs, at one rank or as a whole, with parameters as in a label.
+
+        Warns of pairs whose ratings are all one number that nobody gives.
+        """
         label = label_of(self.name, params, k)
         try:
             chosen = self.choose({name: Value(str(value)) for name, value in params.items()})
@@ -140,6 +145,8 @@ class Definition:
             self.check_together(chosen, rank, label)
         except MetricError as error:
             raise MetricError(f"{label}: {error}", error.reason) from None
+        if isinstance(evidence, Pairs) and is_called_from_outside():
+            warn_of_filled(evidence.ratings)
         rankings, pairs = (None, evidence) if isinstance(evidence, Pairs) else (evidence, None)
         (scores,) = self.scores(chosen, [rank], rankings, pairs, exposure)
         return scores
@@ -229,9 +236,7 @@ class Definition:
             return
         lists = _there(rankings, "rankings", label)
         self.check_relevance(chosen, lists.pool)
-        if params.get("ties", "average") != "average":
-            from harness.metrics.ties import resolve
-
+        if not self.needs_items and params.get("ties", "average") != "average":
             lists = resolve(lists, params)
         if self.takes_weights and is_weighted(params):
             from harness.metrics.weights import weighted_lists
@@ -245,6 +250,8 @@ class Definition:
             if self.needs == "genres":
                 _there(exposure and exposure.genres, "genres of items", label)
             try:
+                if "ties" in params:
+                    lists = as_shown(lists)
                 values = self.compute(lists, cuts, params, exposure)
             except MetricError as error:
                 raise MetricError(f"{self.name}@{cuts.max()}: {error}", error.reason) from None

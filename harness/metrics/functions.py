@@ -14,6 +14,7 @@ import inspect
 import math
 import typing
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -42,7 +43,7 @@ Needs = Literal["lists", "items", "genres", "pairs"]
 TIES = Parameter(
     "ties",
     "order of equal estimates: drawn with a seed, input order, reversed input order, or the best "
-    "or worst by relevance",
+    "or worst by relevance; a metric that needs items has lists as they are shown, whatever it is",
     words(random=OPTIONAL) | words("first", "last", "best", "worst"),
 )
 SWITCH = {"yes": True, "no": False}
@@ -56,7 +57,8 @@ class Lists:
     Parameters
     ----------
     rankings : Rankings
-        Equal estimates are in the order that the label's ``ties`` says.
+        Without equal estimates. A metric that needs items or genres has each list in the order in
+        which it is shown and stored; another has equal estimates as the label's ``ties`` says.
     exposure : Exposure, optional
         The training ratings, where a metric needs items.
 
@@ -243,6 +245,8 @@ def _of_lists(
     def compute(
         rankings: Rankings, ks: Ints, params: Params, exposure: Exposure | None = None
     ) -> Floats:
+        if exposure is None:  # their order is not that of `ties`
+            rankings = replace(rankings, top_items=None, top_estimates=None, items=None)
         lists, arguments = Lists(locked(rankings), locked(exposure)), convert(params)
         columns = [
             _checked(function, lists.n_users, limits, lists, int(k), **arguments) for k in ks

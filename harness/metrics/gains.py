@@ -108,6 +108,17 @@ def without_gain(params: Params, relevance: Floats) -> str:
     return unit_fault(MOST_RATING, grades) if gain == "linear" else ""
 
 
+LONG_SCALE = 10
+"""Points above which 2**rel - 1 leaves all but the highest relevances without effect."""
+
+
+def is_steep(params: Params, least: float, most: float) -> bool:
+    """Return whether gains of 2**rel - 1 meet relevances from `least` to `most` on a long scale."""
+    if params.get("gain") != "exp2":
+        return False
+    return most - float(params.get("offset", "0")) > LONG_SCALE and most - least > 1
+
+
 def gains(params: Params, relevance: Floats, weights: Floats | None = None) -> Gains:
     """Return what the gains of relevances are computed from; `without_gain` must name none."""
     if weights is not None:

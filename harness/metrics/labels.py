@@ -166,6 +166,11 @@ class Metric:
         return self.definition.needs_items
 
     @property
+    def needs_names(self) -> bool:
+        """Whether it needs the judged items of each list by name."""
+        return self.is_weighted or (self.needs_items and "ties" in self.params)
+
+    @property
     def is_weighted(self) -> bool:
         """Whether held-out ratings are weighted by their exposure in training."""
         return self.definition.takes_weights and is_weighted(self.params)

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.arguments import checked
+from harness.arguments import checked, is_called_from_outside
 from harness.errors import MetricError
 from harness.metrics.arrays import Pairs, Rankings, Scores
 from harness.metrics.definition import Chosen
+from harness.metrics.filled_ratings import warn_of_filled
 from harness.metrics.labels import Metric, definition
 
 if TYPE_CHECKING:
@@ -47,11 +48,18 @@ def score(
     ------
     MetricError
         If what a metric needs is missing, or holds values that it does not define.
+
+    Warns
+    -----
+    UserWarning
+        If all ratings of the pairs are one number that nobody gives, as in an anti-test set.
     """
     if exposure is not None:
         from harness.metrics.exposure import check_exposure
 
         check_exposure("score", exposure)
+    if pairs is not None and is_called_from_outside():
+        warn_of_filled(pairs.ratings)
     metrics = list(metrics)
     if labels := [label for label in metrics if not isinstance(label, Metric)]:
         raise MetricError(f"{labels[0]!r:.60}: not a Metric; make one from its label with parse")

@@ -38,13 +38,11 @@ def top_items(lists: Rankings, ks: Ints, exposure: Exposure | None) -> Ranks:
     return top[:, :deepest] if depth else np.full((lists.n_users, 1), -1, dtype=np.int32)
 
 
-def times_shown(lists: Rankings, ks: Ints, exposure: Exposure) -> list[Ints]:
-    """Count, for each k, how often each item of the catalogue is among the first k."""
+def times_shown(lists: Rankings, ks: Ints, exposure: Exposure | None) -> list[Ints]:
+    """Count, for each k, how often each item is among the first k, by its code."""
     top = top_items(lists, ks, exposure)
-    counts = (
-        np.bincount(top[:, :k][top[:, :k] >= 0], minlength=len(exposure.popularity)) for k in ks
-    )
-    return [shown[exposure.popularity > 0] for shown in counts]
+    n_items = 0 if exposure is None else len(exposure.popularity)
+    return [np.bincount(top[:, :k][top[:, :k] >= 0], minlength=n_items) for k in ks]
 
 
 def by_popularity(exposure: Exposure) -> Ints:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from harness.errors import MetricError
 from harness.kernels import each_block, kernel
 from harness.metrics.arrays import Floats, Rankings
 from harness.metrics.gains import least_gain
@@ -98,6 +99,74 @@ def resolve_ties(rankings: Rankings, rule: Value, neutral: float = 0.0) -> Ranki
     relevance, rank = r.relevance.copy(), r.tie_low.copy()
     relevance[tied], rank[tied] = values[order], ranks
     return replace(r, relevance=relevance, rank=rank, tie_low=rank, tie_high=rank)
+
+
+def as_shown(rankings: Rankings) -> Rankings:
+    """Order the judged items of each group of equal estimates as ``top_items`` shows them.
+
+    An item that is tied with shown ones and is not shown comes after them, in input order. So
+    ``relevance`` and ``rank`` say of the first ranks what ``top_items`` says.
+
+    Raises
+    ------
+    MetricError
+        If estimates are equal and the items are not known by name, or ``top_items`` are not those
+        of the ranks.
+
+    Examples
+    --------
+    Items 7 and 8 are tied, and the list shows 8 first:
+
+    >>> lists = Rankings(
+    ...     [0, 2], [1.0, 3.0], [1, 2], [1, 1], [2, 2], [2], top_items=[[8, 7]], items=[7, 8]
+    ... )
+    >>> shown = as_shown(lists)
+    >>> shown.relevance.tolist(), shown.items.tolist(), shown.tie_high.tolist()
+    ([3.0, 1.0], [8, 7], [1, 2])
+    """
+    r, top = rankings, rankings.top_items
+    depth = 0 if top is None else top.shape[1]
+    tied = np.flatnonzero((r.tie_low != r.tie_high) & (r.tie_low <= depth))
+    if top is None or not len(tied):
+        return replace(r, tie_low=r.rank, tie_high=r.rank)
+    if r.items is None:
+        raise MetricError(
+            "estimates are equal, and the judged items are not known by name; give the lists "
+            "`items`"
+        )
+    owners = np.repeat(np.arange(r.n_users), np.diff(r.offsets))
+    n_items = 1 + max(int(top.max(initial=0)), int(r.items.max(initial=0)))
+    rows, places = np.nonzero(top >= 0)
+    cells = rows * n_items + top[rows, places]
+    order = np.argsort(cells)
+    asked = owners[tied] * n_items + r.items[tied]
+    found = order[np.minimum(np.searchsorted(cells[order], asked), len(cells) - 1)]
+    is_shown = cells[found] == asked
+    low, high = r.tie_low[tied], r.tie_high[tied]
+    # The place among the entries of its group that are not shown.
+    begins = np.append(True, (np.diff(low) != 0) | (np.diff(owners[tied]) != 0))
+    hidden = np.cumsum(~is_shown)
+    before = np.maximum.accumulate(np.where(begins, hidden - ~is_shown, 0))
+    ranks = np.where(is_shown, places[found] + 1, depth + hidden - before)
+    if (wrong := (ranks < low) | (ranks > high)).any():
+        entry = tied[np.argmax(wrong)]
+        raise MetricError(
+            f"list {owners[entry]}: item {r.items[entry]} has a rank from {r.tie_low[entry]} to "
+            f"{r.tie_high[entry]}, where top_items show others; give both of the same list"
+        )
+    rank = r.rank.copy()
+    rank[tied] = ranks
+    order = np.lexsort((rank, owners))
+    rank = rank[order]
+    return replace(
+        r,
+        relevance=r.relevance[order],
+        rank=rank,
+        tie_low=rank,
+        tie_high=rank,
+        items=r.items[order],
+        weights=None if r.weights is None else r.weights[order],
+    )
 
 
 @kernel

@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.arguments import as_array, checked
+from harness.arguments import as_array, checked, warn
 from harness.errors import MetricError
 from harness.kernels import group_rows
-from harness.metrics import Pairs, Rankings, dcg
+from harness.metrics import Pairs, Rankings, Value, dcg
 from harness.metrics.arrays import Ids
+from harness.metrics.filled_ratings import warn_of_filled
+from harness.metrics.gains import is_steep
 from harness.rankings.grouped import from_grouped, make_room
 
 TABLES = ("columns", "__arrow_c_stream__", "__dataframe__", "to_pandas")
 """Attributes of which a table of any library has one."""
 ONLY_USER = 0
 """Whom pairs of estimate and rating belong to."""
+
+
+class Row(NamedTuple):
+    """One prediction, and whether its parts have names or only an order."""
+
+    user: Hashable
+    estimate: float
+    rating: float
+    form: Literal["named", "pair", "triple"]
 
 
 @checked(MetricError)
@@ -52,7 +62,9 @@ def from_pairs(users: ArrayLike, estimates: ArrayLike, ratings: ArrayLike) -> Ra
     >>> lists.users.tolist(), lists.relevance.tolist(), lists.rank.tolist()
     (['a', 'b'], [4.0, 2.0, 5.0], [1, 1, 2])
     """
-    return from_grouped(*group_pairs(users, estimates, ratings))
+    lists = from_grouped(*group_pairs(users, estimates, ratings))
+    warn_of_filled(lists.relevance)
+    return lists
 
 
 @checked(MetricError)
@@ -88,12 +100,22 @@ def from_predictions(predictions: Any) -> Rankings:
         ``surprise.Prediction`` (or anything with ``uid``, ``r_ui`` and ``est``), triples of user,
         estimate and rating, or pairs of estimate and rating that all belong to one user. Or a table
         with columns ``user``, ``estimate`` and ``rating`` of pandas, Polars, Arrow and others. Or
-        lists of pairs of estimate and rating by user, ids of any hashable kind.
+        lists by user, ids of any hashable kind: of predictions, of pairs of estimate and rating, or
+        of triples of item, estimate and rating.
 
     Raises
     ------
     MetricError
-        If a prediction is none of these, has no true rating, or there is none.
+        If a prediction is none of these, has no true rating, or there is none. If the numbers of
+        pairs or triples look like ratings first and estimates second, as ``(r_ui, est)`` of
+        Surprise: whole or half numbers first, and others second. For triples in lists by user, if
+        the numbers do not tell which are the ratings.
+
+    Warns
+    -----
+    UserWarning
+        If all ratings are one number that nobody gives, as in an anti-test set of Surprise; if each
+        of several users of triples has one row, as where an item stands in place of the user.
 
     Examples
     --------
@@ -102,20 +124,30 @@ def from_predictions(predictions: Any) -> Rankings:
     >>> from_predictions({"ann": [(2.5, 3), (4.5, 4)], "bob": [(4.0, 5)]}).n_users
     2
     """
+    lists = _from_predictions(predictions)
+    warn_of_filled(lists.relevance)
+    return lists
+
+
+def _from_predictions(predictions: Any) -> Rankings:
+    rows: list[Row] = []
+    by_user = False
     if isinstance(predictions, Mapping) or any(hasattr(predictions, name) for name in TABLES):
         tables = import_module("harness.rankings.tables")  # that most calls can do without
         if tables.is_table(predictions):
-            return from_pairs(*tables.columns_of(predictions))
-        predictions = tables.rows_by_user(predictions, _row)
+            return from_grouped(*group_pairs(*tables.columns_of(predictions)))
+        rows, by_user = tables.rows_by_user(predictions, _row), True
     if not isinstance(predictions, Iterable):
         raise MetricError(
             f"predictions: of type {type(predictions).__name__}; give a list of them, or a "
             "DataFrame with columns user, estimate and rating"
         )
-    rows = [_row(f"predictions[{i}]", prediction) for i, prediction in enumerate(predictions)]
+    if not by_user:
+        rows = [_row(f"predictions[{i}]", prediction) for i, prediction in enumerate(predictions)]
     if not rows:
         raise MetricError("predictions: empty; give at least one")
-    users, estimates, ratings = zip(*rows, strict=True)
+    _check_order(rows, by_user=by_user)
+    users, estimates, ratings, _ = zip(*rows, strict=True)
     if all(user is ONLY_USER for user in users):  # nobody to tell apart
         offsets, ids = np.array([0, len(rows)]), np.array([ONLY_USER])
         columns = (("estimates", estimates), ("ratings", ratings))
@@ -124,7 +156,14 @@ def from_predictions(predictions: Any) -> Rankings:
             return from_grouped(Pairs(offsets, *grouped), ids)
     from harness.rankings.columns import as_ids
 
-    return from_pairs(as_ids(users), estimates, ratings)
+    lists = from_grouped(*group_pairs(as_ids(users), estimates, ratings))
+    is_of_triples = not by_user and all(row.form == "triple" for row in rows)
+    if is_of_triples and lists.n_users > 1 and lists.longest == 1:
+        warn(
+            f"predictions: read as (user, estimate, rating), each of the {lists.n_users:,} users "
+            "has one row, so that any order scores the same; give the user first, not the item"
+        )
+    return lists
 
 
 @checked(MetricError)
@@ -156,7 +195,8 @@ def ndcg(predictions: Any, k: int | None = 10, **params: Any) -> float:
     -----
     UserWarning
         If all ratings are equal, as in an anti-test set of Surprise, where each is the mean of the
-        training set: any order scores the same.
+        training set: any order scores the same. If the gain of 2**rel - 1 meets ratings far above
+        10, of which the highest decide nearly all.
 
     Examples
     --------
@@ -169,26 +209,67 @@ def ndcg(predictions: Any, k: int | None = 10, **params: Any) -> float:
     >>> round(ndcg(zip(estimates, ratings), k=5, ties="first"), 12)
     0.959091177065
     """
-    rankings = from_predictions(predictions)
-    _warn_of_equal_ratings(rankings)
-    return dcg.ndcg(rankings, k, **params).mean
-
-
-def _warn_of_equal_ratings(rankings: Rankings) -> None:
+    rankings = _from_predictions(predictions)
+    scores = dcg.ndcg(rankings, k, **params)
     ratings = rankings.relevance
     if rankings.longest > 1 and ratings.min() == ratings.max():
-        warnings.warn(
+        warn(
             f"predictions: all ratings are {ratings[0]:.6g}, as in an anti-test set, so that any "
             "order scores the same; score a test set, or rank all items by harness.run with "
-            "`candidates: catalogue`",
-            stacklevel=3,
+            "`candidates: catalogue`"
+        )
+    values = dcg.ndcg.choose({name: Value(str(value)) for name, value in params.items()})
+    least, most = float(rankings.pool.min()), float(rankings.pool.max())
+    if is_steep(dcg.ndcg.values(values), least, most):
+        warn(
+            "predictions: one point more of rating doubles the gain, and ratings reach "
+            f"{most:.6g}: the highest decide nearly all of NDCG; gain='linear' has gains in "
+            "proportion"
+        )
+    return scores.mean
+
+
+def _check_order(rows: Sequence[Row], *, by_user: bool) -> None:
+    """Refuse pairs and triples whose numbers look like (rating, estimate), or do not tell."""
+    unnamed = [row for row in rows if row.form != "named"]
+    if len({row.rating for row in unnamed}) < 2:  # any order scores the same
+        return
+    try:
+        first, second = (
+            _fineness([float(value) for value in column])
+            for column in ([row.estimate for row in unnamed], [row.rating for row in unnamed])
+        )
+    except (TypeError, ValueError):  # no numbers; what reads them says so
+        return
+    is_triple = any(row.form == "triple" for row in unnamed)
+    item = "item" if by_user else "user"
+    form = f"({item * is_triple}{', ' * is_triple}estimate, rating)"
+    advice = (
+        "give surprise.Prediction, or a DataFrame with columns user, estimate and rating, or turn "
+        "them round"
+    )
+    if first < second:
+        grids = {1: "whole numbers", 2: "whole and half numbers"}
+        raise MetricError(
+            f"predictions: read as {form}, the estimates are {grids[first]}, as ratings are, and "
+            f"the ratings are not; {advice}"
+        )
+    if is_triple and by_user and first == second:
+        raise MetricError(
+            f"predictions: triples in lists by user are read as {form}, and these numbers do not "
+            f"tell which are the ratings; {advice}"
         )
 
 
-def _row(where: str, prediction: object) -> tuple[Hashable, float, float]:
-    row: tuple[Hashable, float, float]
+def _fineness(values: Sequence[float]) -> int:
+    """Return 1 for whole numbers, 2 for whole and half ones, 3 for others."""
+    doubled = 2 * np.asarray(values, dtype=np.float64)
+    return 3 if (doubled % 1 != 0).any() else 2 if (doubled % 2 != 0).any() else 1
+
+
+def _row(where: str, prediction: object) -> Row:
     if hasattr(prediction, "uid") and hasattr(prediction, "est") and hasattr(prediction, "r_ui"):
-        row = prediction.uid, prediction.est, prediction.r_ui
+        row = Row(prediction.uid, prediction.est, prediction.r_ui, "named")
     elif "Index" in getattr(prediction, "_fields", ()):
         raise MetricError(
             f"{where}: a row of a DataFrame with its index; give "
@@ -199,13 +280,15 @@ def _row(where: str, prediction: object) -> tuple[Hashable, float, float]:
         and not isinstance(prediction, str)
         and len(prediction) in (2, 3)
     ):
-        row = (ONLY_USER, *prediction) if len(prediction) == 2 else tuple(prediction)
+        is_pair = len(prediction) == 2
+        user, estimate, rating = (ONLY_USER, *prediction) if is_pair else prediction
+        row = Row(user, estimate, rating, "pair" if is_pair else "triple")
     else:
         raise MetricError(
             f"{where}: {prediction!r:.60} is no prediction; give "
             "surprise.Prediction, (estimate, rating) or (user, estimate, rating)"
         )
-    if row[2] is None:
+    if row.rating is None:
         raise MetricError(
             f"{where}: there is no true rating; score a test set, not an anti-test set"
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,9 +13,11 @@ from harness.datasets.written import KINDS, NAMES
 from harness.errors import ColumnsError, DataError, MetricError
 from harness.lazy import pd
 
+if TYPE_CHECKING:
+    from harness.rankings.pairs import Row
+
 PREDICTIONS = Roles({role: KINDS[role] for role in ("user", "estimate", "rating")}, NAMES)
 """The columns that are read; an item is no part of a ranking of rated items."""
-Row = tuple[Hashable, float, float]
 
 
 def is_table(predictions: object) -> bool:
@@ -83,8 +85,7 @@ def rows_by_user(
             raise MetricError(f"{where}: {listed!r:.60}; give a list of (estimate, rating)")
         before = len(rows)
         for position, entry in enumerate(listed):
-            _, estimate, rating = row(f"{where}[{position}]", entry)
-            rows.append((user, estimate, rating))
+            rows.append(row(f"{where}[{position}]", entry)._replace(user=user))
         if len(rows) == before:
             raise MetricError(f"{where}: empty; leave this user out")
     return rows

@@ -19,6 +19,7 @@ from harness import seeds
 from harness.arguments import checked
 from harness.datasets import Ratings
 from harness.errors import SplitError
+from harness.metrics.filled_ratings import filled_rating
 from harness.notes import Note
 from harness.sections import Kind
 
@@ -247,6 +248,8 @@ def assemble(
 def _notes(split: Split, n_divided: int) -> Iterator[Note]:
     """Yield notes on users and items without training ratings, on ratings left out, on leaks."""
     ratings, train, test = split.ratings, split.train, split.test
+    if (number := filled_rating(ratings.ratings[test])) is not None:
+        yield Note("filled-ratings", {"n": len(test), "rating": number})
     for role, codes, is_known in (
         ("users", ratings.users, split.known_users),
         ("items", ratings.items, split.known_items),

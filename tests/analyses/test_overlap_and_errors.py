@@ -1,13 +1,20 @@
 """What a config can ask for: overlap of lists, errors by rating, calibration, training values."""
 
+from fractions import Fraction
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
 import surprise
+from hypothesis import given
+from hypothesis import strategies as st
 from surprise.model_selection import cross_validate
 
 import harness
+from harness.analyses.calibration import Calibration, starts_of_parts
 from harness.analyses.overlap import overlaps
+from harness.metrics import Pairs
 from harness.results.analysis_tables import analysis_table
 from harness.results.training_tables import training_frame, training_tables
 
@@ -144,3 +151,24 @@ def test_a_table_of_an_analysis_leaves_out_names_that_all_rows_share(run):
     table = analysis_table("overlap", run.analyses["overlap"])
     assert table.columns[:3] == ["first", "second", "jaccard@10"]
     assert table.n_words == 2
+
+
+@given(
+    low=st.integers(-40, 40),
+    length=st.integers(1, 200),
+    digits=st.sampled_from([1, 2, 4, 10]),
+    part=st.integers(0, 9),
+)
+def test_a_part_of_a_scale_starts_at_the_number_that_is_printed(low, length, digits, part):
+    ends = low / digits, (low + length) / digits
+    start = starts_of_parts(*ends)[part]
+    exact = Fraction(str(ends[0])) + (Fraction(str(ends[1])) - Fraction(str(ends[0]))) * part / 10
+    assert start == float(exact)
+
+
+def test_an_estimate_where_parts_meet_is_in_the_upper_one():
+    starts = starts_of_parts(0.5, 5.0)
+    pairs = Pairs([0, 10], [*starts[1:], 9.0], np.full(10, 3.0))
+    data = SimpleNamespace(ratings=SimpleNamespace(scale=(0.5, 5.0)))
+    cell = SimpleNamespace(split=data, record=SimpleNamespace(pairs=pairs))
+    assert Calibration().values(cell).tolist() == [*starts[1:], starts[9]]

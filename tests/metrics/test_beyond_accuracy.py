@@ -113,15 +113,15 @@ def oracle(name, seen, lists, relevant, users, genres, k):
     cut = [each[:k] for each in lists]
     catalogue = {item for _, item in seen}
     popularity = Counter(item for _, item in seen)
-    shown = Counter(item for each in cut for item in each if item in catalogue)
+    shown = Counter(item for each in cut for item in each)
     total = sum(shown.values())
     n_users = len({user for user, _ in seen})
     if name == "item_coverage":
-        return len(shown) / len(catalogue)
+        return len(catalogue & {*shown}) / len(catalogue)
     if name == "distinct_items":
         return len(shown)
     if name == "gini":
-        counts = [shown[item] for item in catalogue]
+        counts = [shown[item] for item in catalogue | {*shown}]
         pairs = sum(abs(a - b) for a in counts for b in counts)
         return pairs / (2 * len(counts) * total) if total else math.nan
     if name == "entropy":
@@ -302,3 +302,17 @@ def test_what_is_known_of_the_items_shown_decides_their_relevance_among_ties():
         exposure = Exposure([0, 1], [0, 0], [0], 8, judged=([0, 0], items, [1, 5]))
         scores = metrics.score([metric], lists, exposure=exposure)[metric]
         assert scores.per_user.tolist() == [expected]
+
+
+def test_what_lists_show_counts_with_and_without_training_ratings():
+    lists = Rankings([0, 0, 0], [], [], [], [], [2, 2], top_items=[[0, 1], [2, 3]])
+    trained = Exposure([0, 0, 1], [0, 1, 4], [0, 1], n_items=5)  # not items 2 and 3
+    values = {
+        name: metrics.parse(f"{name}@2").definition(lists, 2, exposure=trained).mean
+        for name in ("distinct_items", "entropy", "gini", "item_coverage")
+    }
+    assert values == pytest.approx(
+        {"distinct_items": 4, "entropy": 2, "gini": 0.2, "item_coverage": 2 / 3}
+    )
+    for name in ("distinct_items", "entropy"):  # whose formulas have no training rating
+        assert metrics.parse(f"{name}@2").definition(lists, 2).mean == values[name]

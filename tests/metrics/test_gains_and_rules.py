@@ -116,12 +116,25 @@ def test_what_a_user_without_something_scores(name, undefined, empty, short):
     assert scores[metric].mean == pytest.approx(np.nanmean(expected), rel=1e-15)
 
 
-@pytest.mark.parametrize("name", ["dcg", "user_coverage"])
-def test_a_sum_or_a_count_is_defined_for_everybody(name):
+def test_a_sum_is_defined_for_everybody():
     lists = rankings.from_lists(*PEOPLE)
-    (scores,) = metrics.score([metrics.parse(f"{name}@3")], lists).values()
+    (scores,) = metrics.score([metrics.parse("dcg@3")], lists).values()
     assert scores.n_undefined == 0
     assert scores.per_user[[NO_LIST, NEITHER]].tolist() == [0, 0]
+
+
+def test_only_users_of_the_truth_can_be_covered():
+    scores = metrics.parse("user_coverage@3").definition(rankings.from_lists(*PEOPLE), 3)
+    assert scores.per_user.tolist()[:3] == [1, 0, 0]
+    assert np.isnan(scores.per_user[[NOTHING_RELEVANT, NEITHER]]).all()
+    lists = rankings.from_lists(PEOPLE[0], [[] for _ in PEOPLE[0]])  # nobody's truth is known
+    assert metrics.parse("user_coverage@3").definition(lists, 3).per_user.tolist() == [
+        1,
+        0,
+        0,
+        1,
+        0,
+    ]
 
 
 def test_a_mean_over_nobody_is_undefined():

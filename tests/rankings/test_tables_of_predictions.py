@@ -11,8 +11,9 @@ import pytest
 import surprise
 
 import harness
-from harness import rankings
+from harness import metrics, rankings
 from harness.errors import MetricError
+from harness.metrics import Pairs
 
 RNG = np.random.default_rng(3)
 USERS = [f"user {n}" for n in RNG.integers(0, 9, 120)]
@@ -171,3 +172,65 @@ def test_pairs_need_no_tables():
         "assert 'harness.rankings.tables' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+PAIRS = [(4.5, 5), (2.0, 3), (4.8, 4)]
+SWAPPED = [(rating, estimate) for estimate, rating in PAIRS]
+
+
+@pytest.mark.parametrize(
+    "predictions",
+    [
+        SWAPPED,
+        {"ann": SWAPPED},
+        [("ann", *row) for row in SWAPPED],
+        {"ann": [(item, *row) for item, row in zip("xyz", SWAPPED, strict=True)]},
+        {"ann": [(302, 4.51), (17, 4.2)]},  # item and estimate, as Surprise's get_top_n
+        [(3.5, 4.51), (4, 3.13)],  # ratings of half stars
+        {"ann": [("x", 4, 5), ("y", 2, 3)]},  # either may be the ratings
+        {"ann": [("x", 4.12, 5.5), ("y", 2.25, 3.21)]},
+    ],
+)
+def test_what_may_be_the_rating_before_the_estimate_is_asked_for(predictions):
+    with pytest.raises(MetricError, match=r"read as .*estimate, rating.*give surprise.Prediction"):
+        harness.ndcg(predictions)
+
+
+@pytest.mark.parametrize(
+    "predictions",
+    [
+        PAIRS,
+        {"ann": PAIRS},
+        [("ann", *row) for row in PAIRS],
+        {"ann": [(item, *row) for item, row in zip("xyz", PAIRS, strict=True)]},
+        [surprise.Prediction("ann", "x", rating, est, {}) for est, rating in PAIRS],
+        {"ann": [surprise.Prediction("ann", "x", rating, est, {}) for est, rating in PAIRS]},
+    ],
+)
+def test_estimates_before_ratings_are_read(predictions):
+    assert harness.ndcg(predictions) == pytest.approx(0.865682577672, abs=1e-12)
+
+
+def test_ratings_that_say_nothing_warn_where_the_caller_stands():
+    filled = [(4.5, 3.53), (2.0, 3.53)]
+    columns = [0, 0], [4.5, 2.0], [3.53, 3.53]
+    pairs = Pairs([0, 2], *columns[1:])
+    rmse = metrics.parse("rmse")
+    for call in (
+        lambda: harness.ndcg(filled),
+        lambda: rankings.from_predictions(filled),
+        lambda: rankings.from_pairs(*columns),
+        lambda: rmse.definition(pairs),
+        lambda: metrics.score([rmse], pairs=pairs),
+    ):
+        with pytest.warns(UserWarning, match=r"all ratings are 3.53.* anti-test set") as caught:
+            call()
+        assert [warning.filename for warning in caught] == [__file__]
+
+
+def test_items_in_place_of_users_and_steep_gains_warn():
+    with pytest.warns(UserWarning, match="each of the 3 users has one row"):
+        harness.ndcg([(item, *row) for item, row in zip("xyz", PAIRS, strict=True)])
+    with pytest.warns(UserWarning, match="doubles the gain, and ratings reach 90"):
+        harness.ndcg([(4.5, 90), (3.5, 30)])
+    assert harness.ndcg([(4.5, 90), (3.5, 30)], gain="linear") == 1.0
