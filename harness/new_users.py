@@ -60,10 +60,11 @@ def fold_in(
     CoClustering puts a user into the cluster that estimates the ratings with the least squared
     error, as in an epoch of its fit, with the averages of the fitted clusters. The
     neighbour methods and SlopeOne learn nothing of a user, whose estimates follow from the ratings;
-    where neighbours are users, those of a new one are users of the training set, whom his ratings
-    are compared with:
-    folding in the ratings of a user of the training set gives that user's estimates. So it does in
-    BaselineOnly with ``als``. Elsewhere estimates are near those of a new fit, in which the items
+    where neighbours are users, those of a new one are users of the training set, whom the ratings
+    are compared with. Folding in the ratings of a user of the training set under the user's id
+    gives that user's estimates, with baselines (if the algorithm has some) by ``als``; under
+    another id, the training user is a neighbour like others. So it does in BaselineOnly with
+    ``als``. Elsewhere estimates are near those of a new fit, in which the items
     would move too.
 
     Examples

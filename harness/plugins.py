@@ -30,6 +30,8 @@ KINDS = {
     "commands": "a click command",
 }
 """What a plug-in of each kind is."""
+WORDS = {"algorithms": ("all",), "analyses": ("default",), "datasets": ("bundled",)}
+"""What stands for built-in parts beside their names, by kind."""
 PACKAGE = "surprise-harness"
 GROUP = "harness."
 OBJECT = r"[A-Za-z_][\w.]*:[A-Za-z_]\w*"
@@ -166,12 +168,30 @@ def declared(kind: str) -> Iterator[tuple[Plugin, str]]:
     for name, plugins in sorted(_all_foreign(kind).items()):
         packages = joined(plugin.origin for plugin in plugins)
         for plugin in plugins:
-            if name in _builtin(kind):
-                yield plugin, f"{name!r} is a name of {PACKAGE} itself; its author has to rename it"
+            if own := own_name(kind, name):
+                spelled = f", spelled {own!r}" * (own != name)
+                yield (
+                    plugin,
+                    f"{name!r} is a name of {PACKAGE} itself{spelled}; its author has to rename it",
+                )
             elif len(plugins) > 1:
                 yield plugin, f"{packages} all have this name; uninstall all but one of them"
             else:
                 yield plugin, ""
+
+
+def own_name(kind: str, name: str) -> str:
+    """Return the name or word of this package that a name is but for its spelling, or ''.
+
+    >>> own_name("metrics", "NDCG"), own_name("algorithms", "svd++"), own_name("splits", "k_core")
+    ('ndcg', 'SVDpp', 'k-core')
+    """
+    return _own_names(kind).get(_spelling(kind, name), "")
+
+
+def folded(name: str) -> str:
+    """Return a name as names are compared, without capitals and punctuation: SVD++ as svdpp."""
+    return "".join(c for c in name.casefold().replace("+", "p") if c.isalnum())
 
 
 def problem(plugin: Plugin) -> str:
@@ -212,7 +232,7 @@ def refresh() -> None:
     """Forget what is installed, after a package came or went in a live process."""
     from harness import entry_points
 
-    for lookup in (_builtin, _all_foreign, entry_points.of_other_packages):
+    for lookup in (_builtin, _own_names, _all_foreign, entry_points.of_other_packages):
         lookup.cache_clear()
 
 
@@ -280,10 +300,21 @@ def _declarations() -> dict[str, dict[str, str]]:
     return entry_points.of_package(PACKAGE)
 
 
+@cache
+def _own_names(kind: str) -> dict[str, str]:
+    """Return the names and words of this package of a kind by the spelling that is compared."""
+    return {_spelling(kind, name): name for name in (*WORDS.get(kind, ()), *_builtin(kind))}
+
+
+def _spelling(kind: str, name: str) -> str:
+    """Return what names of a kind have in common that only differ in how they are written."""
+    return folded(name) if kind == "algorithms" else name.casefold().replace("_", "-")
+
+
 def _foreign(kind: str) -> dict[str, tuple[Plugin, ...]]:
     """Return the plug-ins of other packages that do not have a name of this package's own."""
-    builtin = _builtin(kind)
-    return {name: plugins for name, plugins in _all_foreign(kind).items() if name not in builtin}
+    foreign = _all_foreign(kind).items()
+    return {name: plugins for name, plugins in foreign if not own_name(kind, name)}
 
 
 @cache

@@ -28,6 +28,7 @@ from pydantic_core import (
 
 from harness import plugins
 from harness.errors import PluginError, suggestion
+from harness.plugins import folded as folded
 
 KeyPath = tuple[str | int, ...]
 """Keys and list positions from the top of a config to a value."""
@@ -233,8 +234,3 @@ def _imported(home: str) -> type[Kind]:
     module, _, name = home.partition(":")
     section: type[Kind] = getattr(import_module(module), name)
     return section
-
-
-def folded(name: str) -> str:
-    """Return a name as names are compared, without capitals and punctuation: SVD++ as svdpp."""
-    return "".join(c for c in name.casefold().replace("+", "p") if c.isalnum())

@@ -46,6 +46,24 @@ def test_a_training_user_who_is_folded_in_has_the_same_estimates(name, params, d
         assert sorted(lists[0]["item"]) == sorted(lists[1]["item"])
 
 
+@pytest.mark.parametrize("kind", ["Basic", "WithMeans", "WithZScore", "Baseline"])
+@pytest.mark.parametrize("measure", ["cosine", "msd", "pearson", "pearson_baseline"])
+@pytest.mark.parametrize("support", [1, 7])  # some users have fewer ratings than 7
+def test_where_neighbours_are_users_a_training_user_is_his_own_neighbour(
+    kind, measure, support, data
+):
+    options = {"name": measure, "min_support": support}
+    model = fitted(f"KNN{kind}", data, sim_options=options, verbose=False, k=4)
+    items = [model.trainset.to_raw_iid(i) for i in model.trainset.all_items()]
+    users = ["u0", "u5", "u7"]
+    frame = pd.DataFrame(ROWS, columns=["user", "item", "rating"])
+    new = harness.fold_in(model, frame[frame["user"].isin(users)])
+    for pairs in ([(user, item) for item in items] for user in users):
+        expected = [model.predict(*pair).est for pair in pairs]
+        assert harness.estimate(new, pairs) == pytest.approx(expected, abs=1e-12)
+        assert [new.predict(*pair).est for pair in pairs] == pytest.approx(expected, abs=1e-12)
+
+
 @pytest.mark.parametrize(
     ("name", "params"),
     [

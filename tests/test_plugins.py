@@ -7,6 +7,8 @@ import pytest
 
 import harness
 from harness import metrics, own_modules, plugins
+from harness.algorithms import registry
+from harness.datasets.catalogue import ALIASES
 from harness.errors import MetricError, PluginError
 
 
@@ -70,6 +72,50 @@ def test_a_name_of_this_package_cannot_be_taken(site):
     assert plugins.find("metrics", "ndcg").is_builtin
     (reason,) = [text for plugin, text in plugins.declared("metrics") if plugin.package == "thief"]
     assert reason == "'ndcg' is a name of surprise-harness itself; its author has to rename it"
+
+
+OTHER_SPELLINGS = {
+    "algorithms": ["svd", "SVD++", "slope one", "spark_als", "all"],
+    "metrics": ["NDCG", "R-Precision", "Rmse"],
+    "splits": ["HoldOut", "k_core", "Leave_N_Out"],
+    "datasets": ["bundled", "Bundled", "ML_100k"],
+    "readers": ["CSV", "Parquet"],
+    "analyses": ["Ties", "default"],
+    "trackers": ["MLFlow", "WandB"],
+    "commands": ["Run", "REPORT"],
+}
+
+
+@pytest.mark.parametrize("kind", plugins.KINDS)
+def test_no_spelling_and_no_word_of_this_package_can_be_taken(site, kind):
+    taken = OTHER_SPELLINGS[kind] + [name.upper() for name in plugins.builtin_names(kind)]
+    free = dict.fromkeys(("mine", "svd-of-mine"), f"free_{kind}:x")
+    targets = dict.fromkeys(taken, "thief:x")
+    before = plugins.names(kind)
+    install(site, "thief", "3", {kind: targets | free}, thief="raise SystemExit")
+    plugins.refresh()
+    assert plugins.names(kind) == [*before, *sorted(free)]
+    reasons = {each.name: text for each, text in plugins.declared(kind) if each.package == "thief"}
+    assert all(reasons[name] == "" for name in free)
+    for name in targets:
+        assert f"{name!r} is a name of surprise-harness itself" in reasons[name]
+        if name not in plugins.builtin_names(kind):
+            with pytest.raises(PluginError, match="is not among the"):
+                plugins.find(kind, name)
+
+
+def test_a_package_changes_nothing_that_another_spelling_means(site):
+    names = {"metrics": {"NDCG": "thief:x"}, "algorithms": {"svd": "thief:x"}}
+    install(site, "thief", "3", names | {"datasets": {"bundled": "thief:x"}}, thief="x = 1")
+    plugins.refresh()
+    assert str(metrics.parse("NDCG@10")) == "ndcg@10"
+    assert registry.canonical("svd") == "SVD"
+    assert len(harness.load("bundled").ratings) > 100_000
+
+
+def test_words_of_this_package_are_those_that_are_reserved():
+    assert {*ALIASES} == {*plugins.WORDS["datasets"]}
+    assert plugins.own_name("analyses", "Default") == "default"
 
 
 @pytest.mark.parametrize(

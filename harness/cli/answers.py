@@ -10,13 +10,14 @@ import click
 from harness.cli import words
 from harness.cli.options import Choice
 from harness.errors import AlgorithmError, MetricError
+from harness.splits.random import TEST_SHARE
 
 DATASET = "bundled"
 ALGORITHMS = "SVD, KNNBaseline, BaselineOnly, ItemMean"
 METRICS = "ndcg@5,10,rmse"
 """What a call leaves out."""
 SPLITS = {
-    "holdout": {"kind": "holdout", "test_size": 0.25},
+    "holdout": {"kind": "holdout", "test_size": TEST_SHARE},
     "kfold": {"kind": "kfold", "n_splits": 5},
     "leave-one-out": {"kind": "leave-n-out", "n": 1, "too_few": "train"},
     "user-fraction": {"kind": "user-fraction", "fraction": 0.2, "too_few": "train"},

@@ -169,7 +169,7 @@ class Tuning(Section):
 
     def validation_of(self, split: SplitSection) -> SplitSection:
         """Return how the training part of a split is split again."""
-        return split.validation or self.validation or split.inner() or Holdout(test_size=0.2)
+        return split.validation or self.validation or split.inner() or Holdout()
 
 
 class TrainingShares(Section):

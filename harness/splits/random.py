@@ -14,6 +14,9 @@ from harness.quantities import Folds, Size, written
 from harness.splits.base import DrawnSplit, Notes, Parts
 from harness.splits.fields import LegacySeed, seeded
 
+TEST_SHARE = 0.2
+"""The share of the ratings that is the test part where nothing says another."""
+
 
 class Holdout(DrawnSplit):
     """One random split of the ratings."""
@@ -21,7 +24,7 @@ class Holdout(DrawnSplit):
     kind: Literal["holdout"] = "holdout"
     """A share of the ratings, drawn at random, is the test part."""
     added = frozenset({"n_splits"})
-    test_size: Size | None = 0.2
+    test_size: Size | None = TEST_SHARE
     """Share or count of test ratings, a share rounded up; null: all that is not training. With
     `like: sklearn` and a `train_size`, null unless given."""
     train_size: Size | None = None

@@ -2,8 +2,10 @@
 
 import random
 
+import pandas as pd
 import pytest
 
+import harness
 from harness.config.files import read
 from harness.results.reading import read_run
 
@@ -39,10 +41,10 @@ def test_the_config_that_is_written_gives_the_same_cells(call, ratings, tmp_path
 def test_a_config_or_a_run_that_is_there_stays(call, ratings, tmp_path):
     call.done("run", "-q", "--dataset", "ratings.csv", *OPTIONS)
     place = tmp_path / "runs" / "ratings.yaml"
-    place.write_text(text := place.read_text().replace("test_size: 0.25", "test_size: 0.5"))
+    place.write_text(text := place.read_text().replace("test_size: 0.2", "test_size: 0.5"))
     assert "written to runs" in call.done("run", "-q", "--dataset", "ratings.csv", *OPTIONS)
     assert place.read_text() == text
-    assert read(tmp_path / "runs" / "ratings-2.yaml").data["split"]["test_size"] == 0.25
+    assert read(tmp_path / "runs" / "ratings-2.yaml").data["split"]["test_size"] == 0.2
     call.done("run", "-q", "--dataset", "ratings.csv", *OPTIONS)  # the same: no third one
     names = {path.name for path in (tmp_path / "runs").iterdir()}
     assert names - {".lock"} == {"ratings", "ratings.yaml", "ratings-2", "ratings-2.yaml"}
@@ -125,3 +127,16 @@ def test_run_alone_says_what_can_be_run(call, ratings, tmp_path):
     ):
         assert line in err.splitlines()
     assert "more: harness list configs" in err
+
+
+@pytest.mark.parametrize("split", [None, "holdout", "kfold", "global-time"])
+def test_the_shell_and_python_split_alike(call, ratings, tmp_path, split):
+    frame = pd.read_csv(ratings).assign(timestamp=range(240))
+    frame.to_csv(ratings, index=False)
+    word = () if split is None else ("--split", split)
+    labels = ("--algorithms", "ItemMean", "--metrics", "ndcg@3,rmse")
+    call.done("run", "-q", "--dataset", "ratings.csv", *labels, *word)
+    config = {"dataset": str(ratings), "algorithms": ["ItemMean"], "metrics": ["ndcg@3", "rmse"]}
+    run = harness.run(config | ({} if split is None else {"split": split}), results=None)
+    shown = read_run(tmp_path / "runs" / "ratings").table
+    assert shown[["ndcg@3", "rmse"]].equals(run.table[["ndcg@3", "rmse"]])

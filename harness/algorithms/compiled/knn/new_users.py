@@ -38,7 +38,8 @@ def with_neighbours(
     """Return the attributes of a model of new users, whose neighbours are training users.
 
     New users have the first inner ids, and training users those behind them; only these are
-    neighbours, so that each new user has the estimates that he would have alone.
+    neighbours, so that each new user has the estimates that they would have alone. A new user of
+    the name of a training user is that user: their similarity is the 1 of Surprise's diagonal.
 
     Parameters
     ----------
@@ -62,13 +63,18 @@ def with_neighbours(
     joined = copy.copy(model)
     joined.trainset, joined.bu = together, bu
     similarities = similarities_of(joined, together)
+    rows = rows_of(similarities, np.arange(n_new, dtype=np.int32))
+    known = fitted._raw2inner_id_users
+    for user, name in enumerate(trainset.raw_users(trainset.user_codes)):
+        if (place := known.get(name)) is not None:
+            rows[user, n_new + place] = 1.0
     raters = fitted.by_item._replace(ids=fitted.by_item.ids + np.int32(n_new))
     return {
         "n_x": n_all,
         "xr": trainset.ur,
         "yr": RatingLists(raters),
         "raters": (raters, Order.of(raters.offsets, raters.ids, n_all)),
-        "sim": rows_of(similarities, np.arange(n_new, dtype=np.int32)),
+        "sim": rows,
         "bu": bu,
     }
 
