@@ -10,7 +10,7 @@ import click
 from harness.cli import words
 from harness.cli.options import Choice
 from harness.errors import AlgorithmError, MetricError
-from harness.splits.random import TEST_SHARE
+from harness.splits import TEST_SHARE
 
 DATASET = "bundled"
 ALGORITHMS = "SVD, KNNBaseline, BaselineOnly, ItemMean"

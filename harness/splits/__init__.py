@@ -22,6 +22,9 @@ __all__ = [
     "validation",
 ]
 
+TEST_SHARE = 0.2
+"""The proportion of the ratings in the test set of a random split, unless a config says another."""
+
 __getattr__ = lazy.members(
     __name__,
     {

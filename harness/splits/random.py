@@ -11,11 +11,9 @@ from pydantic import model_validator
 from harness.datasets import Ratings
 from harness.errors import SplitError, counted
 from harness.quantities import Folds, Size, written
+from harness.splits import TEST_SHARE
 from harness.splits.base import DrawnSplit, Notes, Parts
 from harness.splits.fields import LegacySeed, seeded
-
-TEST_SHARE = 0.2
-"""The share of the ratings that is the test part where nothing says another."""
 
 
 class Holdout(DrawnSplit):
