@@ -60,8 +60,8 @@ def test_the_text_is_made_of_code_and_values_and_never_again():
         ("{share:percent}, {share:.0%}", {"share": 0.5}, "50.0%, 50%"),
         (
             "because {why}",
-            {"why": Note("lists-of-one").to_dict()},
-            f"because {Note('lists-of-one')}",
+            {"why": Note("none-relevant").to_dict()},
+            f"because {Note('none-relevant')}",
         ),
     ],
 )
