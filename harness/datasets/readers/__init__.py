@@ -6,8 +6,8 @@ others are imported for a file that no ending of this package's own readers fits
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from contextlib import suppress
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -133,7 +133,8 @@ def _read(path: Path, options: ReadOptions, where: str, progress: Progress | Non
                 raise DataError(f"{where}: {fault}")
     reader = Delimited() if kind is None else reader_named(kind)
     asked = replace(options, where=where, progress=progress)
-    columns = _asked(kind, where, lambda: reader.read(path, asked))
+    with reading(where, kind):
+        columns: Any = reader.read(path, asked)
     if isinstance(columns, Table):
         return columns
     names = names_of(columns, f"{where}: {_origin(kind or '')}")
@@ -151,6 +152,19 @@ def _read(path: Path, options: ReadOptions, where: str, progress: Progress | Non
     )
 
 
+@contextmanager
+def reading(where: str, kind: str | None = None) -> Iterator[None]:
+    """Turn whatever a reader raises into a `DataError`, which names a reader of another package."""
+    try:
+        yield
+    except HarnessError:
+        raise
+    except (Exception, SystemExit) as error:
+        if kind is None or plugins.find("readers", kind).is_builtin:
+            raise unreadable(where, error) from error
+        raise DataError(f"{where}: {_failure(kind, _said(error))}") from error
+
+
 def unreadable(where: str, error: BaseException) -> DataError:
     """Return the error about a file that a reader of this package did not expect."""
     return DataError(
@@ -164,22 +178,11 @@ def column_names(path: Path, kind: str, where: str) -> list[str]:
 
     reader = reader_named(kind)
     if isinstance(reader, Reader):
-        names: list[str] = _asked(kind, where, lambda: reader.names(path, where))
-        return names
-    columns = _asked(kind, where, lambda: reader.read(path, ReadOptions(where=where)))
+        with reading(where, kind):
+            return reader.names(path, where)
+    with reading(where, kind):
+        columns = reader.read(path, ReadOptions(where=where))
     return names_of(columns, f"{where}: {_origin(kind)}")
-
-
-def _asked(kind: str | None, where: str, call: Callable[[], Any]) -> Any:
-    """Return what a reader returns; what goes wrong in one of another package names it."""
-    try:
-        return call()
-    except HarnessError:
-        raise
-    except (Exception, SystemExit) as error:
-        if kind is None or plugins.find("readers", kind).is_builtin:
-            raise unreadable(where, error) from error
-        raise DataError(f"{where}: {_failure(kind, _said(error))}") from error
 
 
 def _foreign() -> list[tuple[str, Any]]:
