@@ -1,11 +1,11 @@
-"""How often a gate calls equal models worse, what it finds, and what it costs.
+"""How often the gate calls equal models worse, what it finds, and what it costs.
 
 Run it with ``python dev/benchmarks/gate.py PART``:
 
-- ``study``: by simulation, how often a candidate is called worse that is as good as what is in use,
-  or worse by exactly the tolerance; and how often it is called worse where it is worse by the drop
-  that the gate says it finds with a power of 80%. Users, with the scores of two rows, are drawn
-  from a run in ``results/``;
+- ``study``: by simulation, how often `decide` calls an equally good candidate worse, and how often
+  it calls one worse that is worse by the drop which a t-test with so many users finds with a power
+  of 80%. Scores are NDCG@10: dense (every user has a score) and sparse (one item a user, hit by few
+  users at a random rank). Two minutes of one processor;
 - ``peer``: the interval and the seconds beside the gate of recsys-eval, on the same scores of
   20,000 users; ``pip install recsys-eval`` first.
 """
@@ -14,55 +14,65 @@ from __future__ import annotations
 
 import time
 from importlib.metadata import version
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from shared import HERE, command_line, keep
+from shared import command_line, keep
 from timing import threads
 
-from harness.comparison.gate import gate_scores
-from harness.results import read_run
+from harness.comparison.gate import decide, gate_scores
+from harness.statistics.resampling import Floats
+from harness.statistics.standard_error import StandardError
 
-RUN, METRIC, ROWS = "seeds-ml-100k", "ndcg@10", ("SVD 50", "BaselineOnly")
-SIZES = (100, 943)
-N_DRAWS = 500
+METRIC = "ndcg@10"
+SIZES = (3, 5, 10, 100, 600)
+N_DRAWS = 300
+GAINS = 1 / np.log2(np.arange(2, 12))
+"""NDCG@10 of a user with one item, by its rank."""
+HIT = 0.05
+"""Share of users whose item a sparse model lists."""
 N_USERS, RESAMPLES = 20_000, 2_000
 """Of the comparison with recsys-eval: its default number of resamples."""
 
 
-def scores() -> tuple[pd.Series, pd.Series]:
-    """Return the scores of the users of a real run in two rows."""
-    run = read_run(HERE.parents[1] / "results" / RUN)
-    users = run.users.groupby(["algorithm", "user"])[METRIC].mean()
-    return users[ROWS[0]], users[ROWS[1]]
+def dense(n_users: int, drop: float, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Return dense scores of a candidate, whose mean is lower by a drop, and of an old model."""
+    users = rng.beta(6, 3, n_users)
+    noise = rng.normal(0, 0.08, (2, n_users))
+    return users + noise[0] - drop, users + noise[1]
+
+
+def sparse(n_users: int, drop: float, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Return sparse scores of a candidate, who hits fewer users if there is a drop, and another."""
+    chances = np.array([[max(0.0, HIT - drop / GAINS.mean())], [HIT]])
+    hits = rng.random((2, n_users)) < chances
+    new, old = np.where(hits, GAINS[rng.integers(0, len(GAINS), (2, n_users))], 0.0)
+    return new, old
 
 
 def study() -> dict[str, Any]:
-    """Return the shares of draws of users in which the candidate is called worse."""
-    new, old = scores()
-    both = pd.concat([new, old], axis=1, keys=["new", "old"]).dropna()
-    differences = (both["new"] - both["old"]).to_numpy()
-    centred = differences - differences.mean()
+    """Return the shares of samples of users in which the candidate is called worse."""
     rng, rows = np.random.default_rng(7), []
-    for n_users in SIZES:
-        drop = gate_scores(
-            pd.Series(both["old"].to_numpy() + centred), both["old"].reset_index(drop=True),
-            metric=METRIC,
-        ).detectable * (len(both) / n_users) ** 0.5  # fmt: skip
-        for tolerance, worse_by in ((0.0, 0.0), (0.01, 0.01), (0.0, drop), (0.01, 0.01 + drop)):
-            n_worse = 0
-            for _ in range(N_DRAWS):
-                drawn = rng.integers(0, len(both), n_users)
-                base = pd.Series(both["old"].to_numpy()[drawn])
-                candidate = base + centred[drawn] - worse_by
-                answer = gate_scores(candidate, base, metric=METRIC, tolerance=tolerance)
-                n_worse += answer.verdict == "worse"
-            row = {"users": n_users, "tolerance": tolerance, "worse_by": worse_by}
-            rows.append(row | {"called_worse": n_worse / N_DRAWS})
+    for scores in (dense, sparse):
+        new, old = scores(1_000_000, 0.0, rng)
+        deviation = float((new - old).std())
+        for n_users in SIZES:
+            error = np.array([deviation / n_users**0.5])
+            drop = float(StandardError(error, np.array([n_users - 1.0])).detectable(0.05)[0])
+            if scores is sparse:
+                drop = min(drop, HIT * float(GAINS.mean()))
+            shares = []
+            for worse_by in (0.0, drop):
+                verdicts = [decide(*scores(n_users, worse_by, rng)) for _ in range(N_DRAWS)]
+                shares.append(sum(found.verdict == "worse" for found in verdicts) / N_DRAWS)
+            row = {"scores": scores.__name__, "users": n_users, "false_alarms": shares[0]}
+            rows.append(row | {"drop": drop, "power": shares[1]})
             print(
-                f"{n_users} users, tolerance {tolerance}, worse by {worse_by:.4f}: called worse in "
-                f"{n_worse / N_DRAWS:.1%} of {N_DRAWS} draws"
+                f"{scores.__name__}, {n_users} users: an equally good model is called worse in "
+                f"{shares[0]:.1%} of {N_DRAWS} samples, one worse by {drop:.4f} in {shares[1]:.1%}",
+                flush=True,
             )
     return {"draws": N_DRAWS, "rows": rows}
 
@@ -104,6 +114,8 @@ def main() -> None:
     parser.add_argument("part", choices=("study", "peer"))
     parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()
+    if options.part == "peer" and find_spec("recsys_eval") is None:
+        parser.error("peer: recsys_eval is not installed; pip install recsys-eval")
     with threads(options.threads):
         figures = {"study": study, "peer": peer}[options.part]()
     keep(options.output, {"threads": options.threads} | figures, options.part)

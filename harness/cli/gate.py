@@ -96,9 +96,9 @@ def gate(
     --truth, and one file against a run is scored as that run was. The scores of the same users are
     compared.
 
-    The exit code is 0 where the candidate is not worse, 1 where it is (the whole interval of the
-    difference is below the tolerance), 2 where the two cannot be compared, and 3, with --strict,
-    where the interval holds the tolerance.
+    The exit code is 0 if the candidate is not worse, 1 if it is (the whole interval of the
+    difference is below the tolerance, and a randomisation test rejects), 2 if the two cannot be
+    compared, and 3, with --strict, if neither could be decided.
     """
     from harness.comparison.gate import gate as decide
     from harness.comparison.gate import gate_scores

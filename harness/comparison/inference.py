@@ -243,7 +243,7 @@ class _TableComparison:
         self.failed_metrics = failed_metrics(cells)
         self._designs: dict[tuple[str, ...], Design] = {}
 
-    def _note(self, code: str, values: dict[str, object]) -> Note:
+    def _note(self, code: str, values: Mapping[str, object]) -> Note:
         return Note(code, values, self.where, self.name.table)
 
     def incomplete(self) -> Iterator[Note]:
@@ -316,8 +316,8 @@ class _TableComparison:
             margin=settings.margin,
         )
         fewest = int(compared.pairs["n_users"].min())
-        if claim == "models" and fewest < FEWEST_USERS:
-            notes.append(self._note("few-users", {"n": fewest, "fewest": FEWEST_USERS}))
+        if claim == "models":
+            notes += [self._note(note.code, note.values) for note in notes_of_few(fewest)]
         about = design.about(claim, test)
         of_rows = plain_rows(compared.algorithms.assign(row=rows))
         for described, row in zip(of_rows, rows, strict=True):
@@ -336,6 +336,20 @@ class _TableComparison:
             "baseline": None if baseline is None else plain_rows(baseline),
         }
         return MetricComparison.model_validate(self.name.only(TableName) | record), notes
+
+
+def notes_of_few(n_users: int, n_differing: int | None = None) -> list[Note]:
+    """Return notes on a comparison of too few users, and of few whose scores differ, if known.
+
+    >>> [note.code for note in notes_of_few(600, n_differing=3)]
+    ['few-differing']
+    """
+    if n_users < FEWEST_USERS:
+        return [Note("few-users", {"n": n_users, "fewest": FEWEST_USERS})]
+    if n_differing is not None and 0 < n_differing < FEWEST_USERS:
+        values = {"n": n_differing, "n_all": n_users, "fewest": FEWEST_USERS}
+        return [Note("few-differing", values)]
+    return []
 
 
 def _comparable(scored: NDArray[np.bool_]) -> list[int]:

@@ -6,12 +6,14 @@ A column of differences for each pair, shape (n_users, n_pairs), as in `harness.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.arguments import checked
 from harness.errors import ComparisonError
 from harness.lazy import scipy
 from harness.statistics.paired import (
     DEFAULT_RESAMPLES,
+    EPSILON,
     by_column,
     check_unit,
     is_constant,
@@ -24,6 +26,10 @@ from harness.statistics.resampling import (
     Floats,
     PairColumns,
 )
+
+MOST_CLASSES = 1 << 16
+"""Different sums of half of the users that are enumerated: of 16 users who all differ in size."""
+MOST_BINOMIAL = 1000  # users whose binomial coefficients are not beyond the largest number
 
 
 @checked(ComparisonError)
@@ -79,3 +85,82 @@ def randomisation(differences: Floats, n_resamples: int | None = None, seed: int
     columns = np.column_stack([differences, np.zeros(n_users)])
     pairs = PairColumns(columns, np.arange(n_pairs), np.full(n_pairs, n_pairs))
     return randomise(pairs, n_resamples or DEFAULT_RESAMPLES, Draws(seed))[0]
+
+
+@checked(ComparisonError)
+def sign_flips(differences: Floats, seed: int = 0) -> float:
+    r"""Test one column of differences as `randomisation` does, exactly where that can be done.
+
+    Users whose differences have the same size are one class: of :math:`c` of them, :math:`m` keep
+    their sign in a share of :math:`\binom{c}{m} 2^{-c}` of all sign vectors. The classes are split
+    into two halves; the p-value is a sum over the sums of both, so that up to 32 users of different
+    sizes, and thousands of few sizes, are enumerated. Others are tested by `randomisation`.
+
+    Parameters
+    ----------
+    differences : ndarray of float64, shape (n_users,)
+        In the unit of the scores, without NaN.
+    seed : int
+        Of the random sign vectors where there are too many.
+
+    Returns
+    -------
+    float
+        Two-sided p-value in (0, 1]. Signs are symmetric, so half of it is the p-value of the
+        one-sided test in the direction of the mean.
+
+    Raises
+    ------
+    ComparisonError
+        If a number is too large or too small for sums of its powers.
+
+    Examples
+    --------
+    >>> sign_flips(np.array([0.0, -1.0, -1.0, -1.0]))
+    0.25
+    """
+    check_unit("differences", differences)
+    differing = differences[differences != 0]
+    if not len(differing):
+        return 1.0
+    sizes, counts = _classes(np.abs(differing))
+    halves: tuple[list[int], list[int]] = [], []
+    n_sums = [1, 1]
+    for place in np.argsort(-counts, kind="stable").tolist():
+        half = int(n_sums[1] < n_sums[0])
+        halves[half].append(place)
+        n_sums[half] *= int(counts[place]) + 1
+        if n_sums[half] > MOST_CLASSES:
+            return float(randomisation(differences[:, None], seed=seed)[0])
+    (sums, shares), (others, other_shares) = (
+        _sums_of_classes(sizes[half], counts[half]) for half in halves
+    )
+    # Sums that are equal but for the rounding of their additions count as equal.
+    least = abs(differing.sum()) - 2 * EPSILON * (len(differing) + 8) * np.abs(differing).sum()
+    order = np.argsort(others)
+    beyond = np.append(np.cumsum(other_shares[order][::-1])[::-1], 0.0)
+    places = np.searchsorted(others[order], least - sums)
+    return float(min(1.0, 2.0 * (shares * beyond[places]).sum()))
+
+
+def _classes(sizes: Floats) -> tuple[Floats, NDArray[np.intp]]:
+    """Return the different sizes, and how many there are of each; rounding is no difference."""
+    ordered = np.sort(sizes)
+    starts = np.flatnonzero(np.diff(ordered, prepend=-np.inf) > 4 * EPSILON * ordered[-1])
+    return ordered[starts], np.diff(np.append(starts, len(ordered)))
+
+
+def _sums_of_classes(sizes: Floats, counts: NDArray[np.intp]) -> tuple[Floats, Floats]:
+    """Return the sums of classes of differences under all signs, and the share of each sum."""
+    sums, shares = np.zeros(1), np.ones(1)
+    for size, count in zip(sizes.tolist(), counts.tolist(), strict=True):
+        n_plus = np.arange(count + 1.0)
+        if count <= MOST_BINOMIAL:
+            binomial = np.exp2(-count) * scipy.special.binom(count, n_plus)
+        else:
+            logarithm = scipy.special.gammaln
+            ways = logarithm(count + 1) - logarithm(n_plus + 1) - logarithm(count - n_plus + 1)
+            binomial = np.exp(ways - count * np.log(2))
+        sums = np.add.outer(sums, size * (2 * n_plus - count)).ravel()
+        shares = np.multiply.outer(shares, binomial).ravel()
+    return sums, shares

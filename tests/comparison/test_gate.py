@@ -1,16 +1,23 @@
 """Is a candidate worse than what is in use: verdicts, refusals and the command."""
 
 import json
+import math
 import xml.etree.ElementTree as ElementTree
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import harness
-from harness.comparison.gate import EQUAL, gate, gate_scores
+from harness.comparison.gate import EQUAL, decide, gate, gate_scores
 from harness.errors import ComparisonError, ResultsError
+from harness.statistics.paired_tests import randomisation, sign_flips
+
+TOP = Path(__file__).parents[2]
 
 CONFIG = {
     "dataset": {"synthetic": {"n_users": 120, "n_items": 40, "n_ratings": 2400, "seed": 3}},
@@ -126,6 +133,12 @@ def test_changed_data_compares_the_users_of_both_and_says_so(old, tmp_path):
     assert answer.n_users <= 110
     assert any("the data changed between b and changed" in note for note in answer.notes)
     assert any("left out: no score of ndcg@10 on one side" in note for note in answer.notes)
+    # Runs of one name are told apart by their times.
+    info = runs[1].info.model_copy(update={"name": "b", "started": "2020-01-02T03:04:05+00:00"})
+    answer = gate(harness.Run(info, runs[1].users), runs[0], row="ItemMean")
+    assert any("and b of 2020-01-02 03:04:05: compared" in note for note in answer.notes)
+    assert "ItemMean of 2020-01-02 03:04:05 " in answer.sentences()[0]
+    assert (answer.new.run, answer.new.started) == ("b", info.started)
 
 
 @pytest.mark.parametrize(
@@ -162,6 +175,117 @@ def test_bad_settings_say_what_to_do(new, old, settings, message):
         return
     with pytest.raises((ComparisonError, ResultsError), match=message):
         gate(new, old, **settings)
+
+
+def test_false_alarms_are_at_most_5_percent_however_many_users_differ():
+    for n_differing in range(1, 61):
+        alarms, fewest = 0.0, None
+        for n_lost in range(n_differing // 2 + 1, n_differing + 1):
+            differences = np.repeat([-1.0, 1.0], [n_lost, n_differing - n_lost])
+            if sign_flips(differences) <= 0.05:  # without which no verdict is "worse"
+                alarms += math.comb(n_differing, n_lost) / 2**n_differing
+                fewest = fewest or n_lost
+        assert alarms <= 0.05, n_differing
+        assert (fewest is None) == (n_differing < 6)
+        # One lost user less than the test needs, and no interval decides.
+        n_lost = n_differing if fewest is None else fewest - 1
+        new = np.repeat([0.0, 1.0, 1.0], [n_lost, n_differing - n_lost, 20])
+        old = np.repeat([1.0, 0.0, 1.0], [n_lost, n_differing - n_lost, 20])
+        assert decide(new, old).verdict == "undecided"
+
+
+@pytest.mark.parametrize("n_differing", [1, 5, 13, 14, 32, 33, 200])
+def test_the_test_is_exact_where_it_can_be(n_differing):
+    rng = np.random.default_rng(n_differing)
+    differences = np.append(rng.normal(0.1, 0.3, n_differing), np.zeros(9))
+    drawn = float(randomisation(differences[:, None])[0])
+    error = math.sqrt(drawn * (1 - drawn) / 10_000) if 13 < n_differing < 33 else 1e-12
+    assert sign_flips(differences) == pytest.approx(drawn, abs=5 * error)
+
+
+@pytest.mark.parametrize(("n_lost", "n_won"), [(3, 0), (40, 20), (900, 800), (5300, 5100)])
+def test_users_who_differ_by_the_same_are_a_binomial_test(n_lost, n_won):
+    expected = scipy.stats.binomtest(n_lost, n_lost + n_won).pvalue
+    # A mean of folds is the same number but for rounding.
+    differences = np.repeat([-0.1 - 0.2, 0.3, 0.0], [n_lost, n_won, 7])
+    assert sign_flips(differences) == pytest.approx(expected, rel=1e-8)
+
+
+@pytest.mark.parametrize("n_all", [3, 25, 600])
+@pytest.mark.parametrize("n_lost", [1, 3, 5])
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_few_users_who_differ_decide_nothing_and_say_so(n_all, n_lost, sign):
+    old = pd.Series(np.full(n_all, 0.5))
+    new = old.copy()
+    new[:n_lost] += sign * 0.4
+    answer = gate_scores(new, old, metric="hit@10")
+    assert (answer.verdict, answer.detectable) == ("undecided", None)
+    assert answer.p > 0.05
+    n_differing = min(n_all, n_lost)
+    assert any(note.startswith("cannot decide: ") for note in answer.notes)
+    few = f"with {n_all} users" if n_all < 25 else "the scores differ for only "
+    assert any(note.startswith(few) for note in answer.notes)
+    text = "no drop is found" if n_all < 6 else f"is unknown: the scores differ for {n_differing} "
+    assert text in answer.sentences()[-1]
+
+
+@given(st.data())
+@settings(max_examples=40, deadline=None)
+def test_a_verdict_never_stands_beside_a_note_that_nothing_can_be_decided(data):
+    n_users = data.draw(st.integers(2, 40))
+    values = st.sampled_from([0.0, 0.5, 0.63, 1.0])
+    new, old = (
+        pd.Series(data.draw(st.lists(values, min_size=n_users, max_size=n_users))) for _ in range(2)
+    )
+    answer = gate_scores(
+        new, old, metric="ndcg@10", tolerance=data.draw(st.sampled_from([0, 0.1, "5%", 1]))
+    )
+    if answer.verdict == "undecided":
+        return
+    assert answer.p_tolerance <= 0.05
+    assert not any("cannot decide" in note for note in answer.notes)
+    if answer.verdict == "worse":
+        assert answer.high < -answer.tolerance
+    else:
+        assert answer.low >= -answer.tolerance - 1e-12
+
+
+@pytest.mark.parametrize("tolerance", [0.1, 0.3, 1e-3, 0.07, "10%", "1%"])
+@pytest.mark.parametrize("n_users", [3, 50])
+@pytest.mark.parametrize("is_up", [False, True])
+def test_a_drop_of_exactly_the_tolerance_is_allowed(tolerance, n_users, is_up):
+    rng = np.random.default_rng(3)
+    if isinstance(tolerance, str):
+        old = np.full(n_users, 0.7)
+        new = old * (1 - float(tolerance[:-1]) / 100)
+    else:
+        old = rng.random(n_users)
+        new = old - tolerance
+    if is_up:  # off by the rounding of one operation in the other direction
+        new = np.nextafter(new, 1)
+    answer = gate_scores(pd.Series(new), pd.Series(old), metric="ndcg@10", tolerance=tolerance)
+    assert answer.verdict == ("undecided" if n_users == 3 else "not worse")
+    worse = gate_scores(
+        pd.Series(new - 1e-9), pd.Series(old), metric="ndcg@10", tolerance=tolerance
+    )
+    assert worse.verdict == ("undecided" if n_users == 3 else "worse")
+
+
+def test_the_sentences_name_the_p_value_that_decides():
+    old = pd.Series(np.random.default_rng(0).random(50))
+    answer = gate_scores(old - 0.1 * (old > 0.8), old, metric="ndcg@10", tolerance=0.01)
+    assert f"a drop of exactly 0.01: p = {answer.p_tolerance:.2g}; " in answer.sentences()[2]
+
+
+def test_the_documented_study_is_the_kept_one():
+    figures = json.loads((TOP / "dev/benchmarks/figures/gate.json").read_text("utf-8"))["study"]
+    page = (TOP / "docs/how-to/gate.md").read_text("utf-8")
+    assert f"{figures['draws']} samples" in page
+    error = math.sqrt(0.05 * 0.95 / figures["draws"])
+    for row in figures["rows"]:
+        assert row["false_alarms"] <= 0.05 + 3 * error
+        cells = f"{row['scores']} | {row['users']} | {row['false_alarms']:.1%} | "
+        assert f"{cells}{row['drop']:.4f} | {row['power']:.0%} |" in page
 
 
 def test_users_of_two_programs_need_each_other():
