@@ -158,3 +158,19 @@ def test_all_sides_read_the_same_rows_of_each_format(benchmark_module, tmp_path)
         assert counts == dict.fromkeys(sides, 4000), kind
         path.unlink()
     assert 0 < files.peak() < 100
+
+
+def test_a_comparison_with_a_missing_library_says_what_to_install(
+    benchmark_module, monkeypatch, capsys
+):
+    gate = benchmark_module("gate")
+    monkeypatch.setattr(gate, "find_spec", lambda name: None)
+    monkeypatch.setattr(sys, "argv", ["gate.py", "peer"])
+    with pytest.raises(SystemExit) as stopped:
+        gate.main()
+    assert stopped.value.code == 2
+    assert "recsys_eval is not installed; pip install recsys-eval" in capsys.readouterr().err
+    # Its study runs at any size.
+    monkeypatch.setattr(gate, "SIZES", (3,))
+    monkeypatch.setattr(gate, "N_DRAWS", 2)
+    assert {row["users"] for row in gate.study()["rows"]} == {3}
