@@ -20,11 +20,12 @@ from harness.config.writing import as_yaml
 from harness.errors import ResultsError, counted, suggestion
 from harness.lazy import pd
 from harness.results.chosen_metric import chosen_metric
-from harness.results.display import GROUP, best_rows, plain
+from harness.results.display import GROUP, best_rows, comparison_of, plain
 from harness.results.history import name_of
 from harness.results.record import RunInfo
 from harness.results.runs import Run
 from harness.results.statistics import Answer, PairDifference, RowResult
+from harness.results.verdict import Standing
 from harness.sections import PATHS, folded
 
 NOT_PERSONALISED = frozenset({"random", "popularity", "itemmean", "normalpredictor"})
@@ -86,8 +87,9 @@ def best(
     metric : str, optional
         A label of the run; its headline metric by default. Lower is better where it is an error.
     algorithm : str, optional
-        The display name of a row; the best row by default. Rows with a failed cell are not the
-        best: their values are of other folds.
+        The display name of a row; the best row by default: that with the best value of those that
+        no other is significantly better than, for the users that the two share. Rows with a failed
+        cell are not the best: their values are of other folds.
     dataset, split, candidates : str, optional
         Display names that select one table of several.
 
@@ -135,13 +137,7 @@ def best(
         raise ResultsError(
             f"{info.name}: {fault}; choose by data set, split or candidates: {shown}"
         )
-    leads = best_rows(table, label) if algorithm is None else table["algorithm"] == algorithm
-    if algorithm is not None and not leads.any():
-        hint = suggestion(algorithm, table["algorithm"])
-        raise ResultsError(f"{run.name}: no row {algorithm!r}; {hint}")
-    if not leads.any():
-        raise ResultsError(f"{run.name}: no row has a value of {label} on every fold")
-    row = next(entry for entry in info.rows if entry.row == leads.idxmax())
+    row = _row(run, table, label, algorithm)
     cells = info.cells_of_rows[row.row]
     if failed := next((cell.error for cell in cells if cell.error), None):
         raise ResultsError(f"{run.name}: {algorithm} failed ({failed}); choose another row")
@@ -171,7 +167,7 @@ def best(
         config["headline"] = label
     if seeds := info.experiment.seeds.stated({"search"}):  # nothing is searched
         config["seeds"] = seeds
-    evidence = [*_evidence(info, table, row, label), *how]
+    evidence = [*_evidence(info, table, row, label, leads=algorithm is None), *how]
     if config["candidates"]["kind"] != "catalogue":
         began, other = "Chosen by how it orders", "which can have another best row"
         if algorithm is not None or table[label].notna().sum() < 2:
@@ -202,40 +198,63 @@ def best(
     return Best(row, params, config, evidence, folder)
 
 
-def _evidence(info: RunInfo, table: pd.DataFrame, row: RowResult, label: str) -> list[str]:
+def _row(run: Run, table: pd.DataFrame, label: str, algorithm: str | None) -> RowResult:
+    """Return the row of a name, or the best row, of one table whose index are its rows."""
+    if algorithm is None:
+        comparison = comparison_of(run.info, table["table"].iloc[0], label)
+        chosen = best_rows(table, label, comparison)
+        fault = f"no row has a value of {label} on every fold"
+    else:
+        chosen = table["algorithm"] == algorithm
+        fault = f"no row {algorithm!r}; {suggestion(algorithm, table['algorithm'])}"
+    if not chosen.any():
+        raise ResultsError(f"{run.name}: {fault}")
+    return next(entry for entry in run.info.rows if entry.row == chosen.idxmax())
+
+
+def _evidence(
+    info: RunInfo, table: pd.DataFrame, row: RowResult, label: str, *, leads: bool
+) -> list[str]:
     """Return where a row comes from, its value, and which rows are similar or better."""
     figures: dict[str, Any] = dict(table.loc[row.row])
-    higher = metrics.parse(label).higher_is_better
     sentence = f"{row.algorithm}: {label} {figures[label]:.4f}"
     contrast = f"Rows were not compared by {label}."
-    pairs = {
-        other: pair
-        for comparison in info.statistics
-        if (comparison.table, comparison.metric) == (row.table, label)
-        for other, pair in comparison.pairs_of(row.algorithm).items()
-    }
-    differs = {other: pair.significant for other, pair in pairs.items()}
-    if differs:
+    standing = Standing(info, row.table, label)
+    comparison = standing.comparison
+    pairs = comparison.pairs_of(row.algorithm) if comparison else {}
+    if comparison and pairs:
         low, high = figures[f"{label}_low"], figures[f"{label}_high"]
-        level = info.experiment.statistics
-        percent = f"{100 * level.confidence:g}% " if level is not None else ""
+        settings = info.experiment.statistics
+        percent = f"{100 * settings.confidence:g}% " if settings is not None else ""
+        level = 1 - settings.confidence if settings is not None else 0.0
         if not math.isnan(low):
             sentence += f" ({percent}interval {low:.4f} to {high:.4f})"
+        said: dict[str, list[str]] = {
+            "Not significantly different": [],
+            "Undecided, test and mean point in opposite directions": [],
+            "Significantly better": [],
+        }
+        equal, contradicted, better = said.values()
+        for other, pair in pairs.items():
+            users = f" ({counted(pair.n_users, 'common user')})"
+            name = other + users * comparison.has_other_users(pair)
+            if comparison.favoured(pair) == other:
+                better.append(name)
+            elif pair.is_contradicted(level):
+                contradicted.append(name)
+            elif comparison.favoured(pair) is None:
+                equal.append(name)
         values = table.set_index("algorithm")[label]
-        ahead = values > figures[label] if higher else values < figures[label]
-        said = [
-            f"{verb}: {', '.join(names)}."
-            for verb, names in (
-                ("Not significantly different", [name for name in differs if not differs[name]]),
-                ("Significantly better", [name for name in differs if differs[name] & ahead[name]]),
-            )
-            if names
-        ]
-        uncompared = [name for name in values.index if name not in {row.algorithm, *differs}]
+        uncompared = [name for name in values.index if name not in {row.algorithm, *pairs}]
         every = "every other row" + " that was compared" * bool(uncompared)
-        contrast = " ".join(said) or f"Significantly better than {every}."
+        contrast = " ".join(f"{verb}: {', '.join(names)}." for verb, names in said.items() if names)
+        contrast = contrast or f"Significantly better than {every}."
         contrast += f" Not compared: {', '.join(uncompared)}." * bool(uncompared)
         contrast += _answers(pairs, label, info)
+        if not standing.can_decide:
+            contrast += " The test cannot decide: too few users differ."
+        if users_said := standing.about_users() if leads else "":
+            contrast += f" {users_said}"
     seconds = figures["fit_seconds"] + figures["score_seconds"]
     where = f"From the run {info.name}: {', '.join(row.names)}."
     return [where, f"{sentence}; {seconds:.2f} s to fit and score a fold.", contrast]
@@ -257,8 +276,8 @@ def _answers(pairs: Mapping[str, PairDifference], label: str, info: RunInfo) -> 
         said = "".join(
             f"{began}{', '.join(names[answer])}." for answer, began in about if answer in names
         )
-    undecided = [pairs[other].detectable for other in names.get("undecided", [])]
-    sizes = [size for size in undecided if size is not None]
+    undecided = [pairs[other] for other in names.get("undecided", [])]
+    sizes = [pair.detectable for pair in undecided if pair.can_decide and pair.detectable]
     if sizes:
         said += (
             f" The smallest difference that the run could have found is {max(sizes):.2g} "

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations, pairwise
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -16,8 +16,10 @@ from harness.lazy import pd
 from harness.notes import Note
 from harness.quantities import written
 from harness.results.chosen_metric import chosen_metric
+from harness.results.display import comparison_of
 from harness.results.record import RunInfo, SplitInfo
 from harness.results.scores import is_mean_of_users
+from harness.results.statistics import ROUNDING
 from harness.statistics.pairs import SEED_TESTS, PairedTest
 
 CODE = "training-share"
@@ -175,6 +177,32 @@ def crossings(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*names, "first", "second", "few", "many", "at"])
 
 
+def decided_at(info: RunInfo, curve: Curve, crossing: Mapping[Hashable, Any]) -> list[bool | None]:
+    """Return whether the tests found both sides of a crossing.
+
+    Parameters
+    ----------
+    info : RunInfo
+    curve : Curve
+    crossing : mapping
+        A row of `crossings` of this curve.
+
+    Returns
+    -------
+    list of bool or None, length 2
+        Whether ``first`` is significantly better at the share ``few``, and ``second`` at ``many``;
+        None where the two were not compared.
+    """
+    found: list[bool | None] = []
+    for share, better in (("few", "first"), ("many", "second")):
+        comparison = comparison_of(info, curve.tables[crossing[share]], crossing["metric"])
+        other = crossing["second" if better == "first" else "first"]
+        pair = comparison.pairs_of(crossing[better]).get(other) if comparison else None
+        is_found = comparison and pair and comparison.favoured(pair) == crossing[better]
+        found.append(None if pair is None else bool(is_found))
+    return found
+
+
 def gains(
     curve: Curve,
     users: pd.DataFrame,
@@ -236,17 +264,18 @@ def gains(
         )
         pair = compared.pairs.iloc[0]
         ends = (float(pair[key]) for key in ("difference", "low", "high", "p"))
-        rows.append((algorithm, few, many, *ends, len(paired)))
-    names = ["algorithm", "few", "many", "difference", "low", "high", "p", "n_users"]
+        rows.append((algorithm, few, many, *ends, len(paired), bool(pair["opposite"])))
+    names = ["algorithm", "few", "many", "difference", "low", "high", "p", "n_users", "opposite"]
     frame = pd.DataFrame(rows, columns=names)
     p_values = frame["p"].to_numpy(float)
     adjusted = statistics.adjust(p_values, settings.correction) if rows else p_values
     is_better = frame["difference"] > 0
     if not metrics.parse(label).higher_is_better:
         is_better = frame["difference"] < 0
-    is_decided = adjusted <= 1 - settings.confidence + 1e-12
+    is_decided = adjusted <= 1 - settings.confidence + ROUNDING
+    is_decided &= ~frame["opposite"].to_numpy(bool)
     answers = np.where(is_decided, np.where(is_better, "gain", "loss"), "undecided")
-    return frame.assign(p_adjusted=adjusted, answer=answers)
+    return frame.drop(columns="opposite").assign(p_adjusted=adjusted, answer=answers)
 
 
 def gains_of(info: RunInfo, users: pd.DataFrame, label: str | None = None) -> pd.DataFrame:

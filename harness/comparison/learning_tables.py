@@ -4,18 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from harness import metrics
 from harness.comparison.learning import (
     Curve,
     crossings,
     curve_frame,
+    decided_at,
     gains_of,
     required_curves,
 )
+from harness.errors import joined
 from harness.lazy import pd
 from harness.quantities import written
 from harness.results.chosen_metric import chosen_metric
-from harness.results.display import TextTable, interval_decimals, rounded
+from harness.results.display import (
+    TextTable,
+    best_values,
+    comparison_of,
+    interval_decimals,
+    rounded,
+)
+from harness.results.record import RunInfo
 from harness.results.runs import Run
 
 NAMES = ["dataset", "split", "candidates", "by"]
@@ -71,15 +79,11 @@ def _curve_table(
         [name, *(rounded(values.get((name, share)), places) for share in curve.tables)]
         for name in order
     ]
-    choose = max if metrics.parse(label).higher_is_better else min
     best = []
-    for number, share in enumerate(curve.tables, 1):
+    for number, (share, table) in enumerate(curve.tables.items(), 1):
         of_share = {name: values[name, share] for name in order if (name, share) in values}
-        best += [
-            (place, number)
-            for place, name in enumerate(order)
-            if name in of_share and of_share[name] == choose(of_share.values())
-        ]
+        marked = best_values(of_share, label, comparison_of(info, table, label))
+        best += [(place, number) for place, name in enumerate(order) if name in marked]
     if len(gained):
         few, many = (written(float(gained[key].iloc[0])) for key in ("few", "many"))
         columns += [f"{few} to {many}", "more ratings"]
@@ -93,7 +97,7 @@ def _curve_table(
     return TextTable(
         f"{label} by share of the training {curve.of}"
         + (f", {curve.title}" if len({*info.tables.values()}) > len(curve.tables) else ""),
-        " ".join(_caption(info.experiment.statistics is not None and len(gained) > 0, crossed)),
+        " ".join([*_on_gains(gained), *_on_crossings(info, curve, crossed)]),
         [*info.tables].index(largest) + 1,
         columns,
         rows,
@@ -101,15 +105,24 @@ def _curve_table(
     )
 
 
-def _caption(has_gains: bool, crossed: pd.DataFrame) -> Iterator[str]:
-    """Yield the sentences below a table."""
-    if has_gains:
+def _on_gains(gained: pd.DataFrame) -> Iterator[str]:
+    """Yield what the column of the last step says, where there is one."""
+    if len(gained):
         yield (
             "more ratings: gain or loss where the last step changes the value significantly, "
             "paired by user and corrected for the number of algorithms; else undecided."
         )
+
+
+def _on_crossings(info: RunInfo, curve: Curve, crossed: pd.DataFrame) -> Iterator[str]:
+    """Yield where lines cross, and whether the rows differ significantly on both sides."""
     for row in crossed.to_dict("records"):
-        yield (
-            f"{row['second']} passes {row['first']} between {written(row['few'])} and "
-            f"{written(row['many'])}, at about {100 * row['at']:.0f}%."
-        )
+        shares = written(row["few"]), written(row["many"])
+        where = f"between {shares[0]} and {shares[1]}, at about {100 * row['at']:.0f}%"
+        found = decided_at(info, curve, row)
+        if all(found):
+            yield f"{row['second']} passes {row['first']} {where}."
+            continue
+        undecided = [share for share, side in zip(shares, found, strict=True) if not side]
+        why = "not tested" if None in found else f"undecided at {joined(undecided)}"
+        yield f"The values of {row['first']} and {row['second']} cross {where}; {why}."

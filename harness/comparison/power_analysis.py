@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness import metrics
+from harness.comparison.best import NOT_PERSONALISED
 from harness.comparison.inference import Design, UserScores
 from harness.config.settings import Claim, Inference
 from harness.errors import ComparisonError, counted
@@ -19,6 +20,7 @@ from harness.results.display import GROUP
 from harness.results.runs import Run
 from harness.results.scores import is_mean_of_users
 from harness.results.statistics import MetricComparison
+from harness.sections import folded
 from harness.statistics import SEED_TESTS, sample_size
 from harness.statistics.standard_error import POWER
 
@@ -36,7 +38,9 @@ class PowerAnalysis:
     ----------
     pairs : DataFrame
         A row for each pair of algorithms: ``dataset``, ``split``, ``candidates``; ``first`` and
-        ``second``; the mean ``difference`` of the run; ``detectable``, the smallest true difference
+        ``second``; the mean ``difference`` of the run; ``with_baseline``, whether one of the two is
+        not personalised, as Random, whose difference from a model varies in another way than that
+        of two models; ``detectable``, the smallest true difference
         that is found with the power; ``n_users`` and ``n_seeds`` of the design (0 seeds where the
         claim is about fitted models); ``power``, with which `difference` is found, and
         ``users_needed`` and ``seeds_needed`` for it, each with the other number as it is: NaN where
@@ -67,41 +71,54 @@ class PowerAnalysis:
     notes: list[str] = field(default_factory=list)
 
     def sentences(self) -> list[str]:
-        """Return the answer as text, what is asked for first."""
+        """Return the answer as text, what is asked for first; numbers name their pairs."""
         pairs = self.pairs
-        low, high = pairs["detectable"].min(), pairs["detectable"].max()
-        sizes = f"{low:.4g}" if f"{low:.4g}" == f"{high:.4g}" else f"{low:.4g} to {high:.4g}"
+        ordered = pairs.sort_values("detectable", kind="stable")
+        smallest, largest = ordered.iloc[0], ordered.iloc[-1]
+        low, high = (f"{end['detectable']:.4g}" for end in (smallest, largest))
+        sizes = low
+        if low != high:
+            sizes = f"{low} ({self._named(smallest)}) to {high} ({self._named(largest)})"
         design = counted(int(pairs["n_users"].max()), "user")
         if self.claim == "algorithms":
             design += f" and {counted(int(pairs['n_seeds'].max()), 'seed')}"
         power = f"{100 * self.power:.4g}%"
         whole = "this run" if self.pilot is None else "the whole run"
-        by_pair = ", depending on the pair" if " to " in sizes else ""
         said = [
             f"The smallest difference in {self.metric} that {whole} ({design}) finds with a power "
-            f"of {power} is {sizes}{by_pair}."
+            f"of {power} is {sizes}."
         ]
         if self.difference is not None:
-            enough = int((pairs["detectable"] <= self.difference).sum())
             said.insert(
                 0,
                 f"A difference of {self.difference:g} in {self.metric} is found with a power of "
-                f"{power} for {enough} of {counted(len(pairs), 'pair')}"
-                f"{self._for_all() if enough < len(pairs) else ''}.",
+                f"{power} for {self._answer(pairs)}.",
             )
+            models = pairs[~pairs["with_baseline"]]
+            if 0 < len(models) < len(pairs):
+                said.insert(1, f"Without baselines it is found for {self._answer(models)}.")
         return said
 
-    def _for_all(self) -> str:
-        """Return what all pairs need."""
+    def _answer(self, pairs: pd.DataFrame) -> str:
+        """Return for how many of some pairs the difference is found, and what all of them need."""
+        enough = int((pairs["detectable"] <= self.difference).sum())
+        said = f"{enough} of {counted(len(pairs), 'pair')}"
+        if enough == len(pairs):
+            return said
         needs = []
         for noun in ("user", "seed") if self.claim == "algorithms" else ("user",):
-            numbers = self.pairs[f"{noun}s_needed"]
-            needs.append(
-                f"{NO_NUMBER} of {noun}s is enough"
-                if numbers.isna().any()
-                else f"{counted(int(numbers.max()), noun)} are enough"
-            )
-        return f"; for all of them {', or '.join(needs)}"
+            numbers = pairs[f"{noun}s_needed"].fillna(math.inf)
+            most = float(numbers.max())
+            number = f"{counted(int(most), noun)} are" if most < math.inf else ""
+            of = f" ({self._named(pairs.iloc[int(numbers.argmax())])})" * (len(pairs) > 1)
+            needs.append(f"{number or f'{NO_NUMBER} of {noun}s is'} enough{of}")
+        which = "all of them" if len(pairs) > 1 else "it"
+        return f"{said}; for {which} {', or '.join(needs)}"
+
+    def _named(self, pair: pd.Series) -> str:
+        """Return the two rows of a pair, and its table where there are several."""
+        where = [str(pair[key]) for key in GROUP if self.pairs[key].nunique() > 1]
+        return ", ".join([f"{pair['first']} and {pair['second']}", *where])
 
     def to_dict(self) -> dict[str, object]:
         """Return the answer as plain data that JSON holds; None where no number is enough."""
@@ -203,6 +220,11 @@ def _pairs(
         design = Design.of(cells, run.info.experiment.draws)
         is_scored: NDArray[np.bool_] = np.any(~np.isnan(means), axis=0)
         by_seed = design.by_part(scores, label, identities, is_scored, SEED_TESTS[0])
+    baselines = {
+        entry.title
+        for entry in run.info.experiment.algorithms
+        if folded(entry.name) in NOT_PERSONALISED
+    }
     place = {name: number for number, name in enumerate(rows)}
     n_pairs = 1 if settings.correction == "none" else len(comparison.pairs)
     level = (1 - settings.confidence) / n_pairs
@@ -223,6 +245,7 @@ def _pairs(
         n_users = max(2, round(scale * pair.n_users))
         row: dict[str, object] = {key: comparison[key] for key in GROUP}
         row |= {"first": pair.first, "second": pair.second, "difference": pair.difference}
+        row["with_baseline"] = not baselines.isdisjoint((pair.first, pair.second))
         row["detectable"] = sample_size.detectable(variances, n_users, n_seeds, level, power)
         row |= {"n_users": n_users, "n_seeds": n_seeds or 0}
         if difference is not None:

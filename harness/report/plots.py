@@ -158,7 +158,7 @@ class _NdcgOverK(Plot):
         self._name_ends(axes, values, spans, 0.04, covered)
 
     def _facts(self) -> dict[str, object]:
-        best = self.table.ranked(self.label)[0]
+        best = self.table.best(self.label)[0]
         line = self.data[self.data["algorithm"] == best].sort_values("k")
         first, *_, last = [self._text(value) for value in line["value"]]
         return {"best": best, "ks": line["k"].tolist(), "first": first, "last": last}
@@ -200,7 +200,8 @@ class _Distribution(Plot):
         axes.set_xlabel("score of a user")
 
     def _facts(self) -> dict[str, object]:
-        row = self.data.iloc[0]
+        leads = self.data["algorithm"].isin(self.table.best(self.label))
+        row = self.data[leads].iloc[0] if leads.any() else self.data.iloc[0]
         quartiles = {name: self._text(row[name]) for name in ("q25", "median", "q75")}
         return {"best": row["algorithm"], "n_users": row["n_users"], **quartiles}
 
@@ -328,7 +329,8 @@ class _Groups(Plot):
                     handletextpad=0, columnspacing=0.8, frameon=False)  # fmt: skip
 
     def _facts(self) -> dict[str, object]:
-        name = self.data["algorithm"].iloc[0]
+        leads = self.data["algorithm"].isin(self.table.best(self.label))
+        name = (self.data[leads] if leads.any() else self.data)["algorithm"].iloc[0]
         own = self.data[self.data["algorithm"] == name].sort_values("value")
         ends = [(row.group, self._text(row.value)) for row in own.iloc[[0, -1]].itertuples()]
         return {"best": name, "least": ends[0], "greatest": ends[1]}

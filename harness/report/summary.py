@@ -20,6 +20,7 @@ from harness.results.display import (
     DEFAULT_DECIMALS,
     best_rows,
     column_decimals,
+    marked_rows,
     plain,
     rounded,
 )
@@ -107,8 +108,14 @@ class ResultTable:
         return str(self.records[algorithm].get(f"{label}_letters", ""))
 
     def best(self, label: str) -> list[str]:
-        """Return the algorithms with the best value of a metric: one, or several that are equal."""
-        return [str(name) for name in self.rows.loc[best_rows(self.rows, label), "algorithm"]]
+        """Return the algorithms that lead by a metric: one, or several of the same value."""
+        leads = best_rows(self.rows, label, self.comparisons.get(label))
+        return [str(name) for name in self.rows.loc[leads, "algorithm"]]
+
+    def marked(self, label: str) -> list[str]:
+        """Return the algorithms whose value of a metric is bold; none where all are equal."""
+        marked = marked_rows(self.rows, label, self.comparisons.get(label))
+        return [str(name) for name in self.rows.loc[marked, "algorithm"]]
 
     def ranked(self, label: str) -> list[str]:
         """Return the algorithms that have a value of a metric, best first.
@@ -131,8 +138,10 @@ class ResultTable:
         if compared is None or not compared.pairs:
             return []
         kinds = {name: float for name, own in PairDifference.model_fields.items()
-                 if own.annotation not in (str, bool, int, bool | None)}  # fmt: skip
-        pairs = pd.DataFrame(dict(pair) for pair in compared.pairs).astype(kinds)
+                 if own.annotation not in (str, bool, int, bool | None)
+                 and name != "n_differing"}  # fmt: skip
+        rows = (dict(pair) | {"opposite": compared.lacks_side(pair)} for pair in compared.pairs)
+        pairs = pd.DataFrame(rows).astype(kinds)
         correction = self._settings.correction if corrected_alone else None
         level, margin = self.level + 1e-12, compared.margin
         found = statistics.against(pairs, baseline, correction, level, margin)

@@ -72,7 +72,7 @@ def latex(run: Run | Summary, *, place: int | None = None) -> str:
 
 def latex_numbers(table: ResultTable, label: str) -> list[str]:
     """Return a column of values, the best bold, with raised letters."""
-    best, shown = table.best(label), []
+    best, shown = table.marked(label), []
     for name, row in table.records.items():
         text, letters = table.text(label, row[label]) or "--", table.letters(label, name)
         text = rf"\textbf{{{text}}}" if name in best else text
@@ -96,7 +96,7 @@ def style(run: Run | Summary, *, place: int = 1) -> Styler:
     styler = frame.style.format_index(escape="html").format_index(escape="html", axis="columns")
     styler = styler.format({name: partial(rounded, places=digits[name]) for name in frame.columns})
     for label in summary.info.metrics:
-        best = pd.IndexSlice[table.best(label), [label]]
+        best = pd.IndexSlice[table.marked(label), [label]]
         styler = styler.set_properties(subset=best, **{"font-weight": "bold"})
         hints[label] = [
             f"{low} to {high}, {table.letters(label, name)}" if low else ""
@@ -141,7 +141,7 @@ def _evidence(summary: Summary, table: ResultTable, label: str) -> TextTable:
             row |= {key: rounded(pair[key], places) for key in ("difference", "low", "high")}
             row["d_z"] = rounded(pair.effect_size, 2)
             p = p_text(pair.p_adjusted, pair.p_is_bound)
-            row["p"] = p.removeprefix("p ").removeprefix("= ")
+            row["p"] = p.removeprefix("p ").removeprefix("= ") + " opposite" * bool(pair.opposite)
             row["detectable"] = rounded(pair.detectable, places)
             if compared.margin is not None:
                 row[f"within ±{compared.margin:g}"] = pair.answer

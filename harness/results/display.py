@@ -17,7 +17,13 @@ from harness.results.cells import AnyCell, CellResult
 from harness.results.columns import COLUMNS, TIMES, columns_of
 from harness.results.record import RunInfo
 from harness.results.scores import deviation, mean_or_none
-from harness.results.statistics import AlgorithmMean, Bound, RowResult
+from harness.results.statistics import (
+    AlgorithmMean,
+    Bound,
+    MetricComparison,
+    RowResult,
+    leading,
+)
 
 AGAINST_BEST = "against best"
 """The column of answers by the headline metric, where a config has a margin."""
@@ -149,9 +155,7 @@ def result_rows(info: RunInfo) -> list[dict[str, Any]]:
     }
     letters = {metric for metric, _ in compared}
     answers = {
-        (each.metric, each.table): each.answers(
-            higher_is_better=metrics.parse(each.metric).higher_is_better
-        )
+        (each.metric, each.table): each.answers()
         for each in info.statistics
         if each.margin is not None
     }
@@ -232,14 +236,51 @@ def _errors(cells: Sequence[AnyCell]) -> str:
     )
 
 
-def best_rows(frame: pd.DataFrame, label: str) -> pd.Series[bool]:
-    """Return which rows of a results table have the best value: one, or several that are equal.
+def best_rows(
+    frame: pd.DataFrame, label: str, comparison: MetricComparison | None
+) -> pd.Series[bool]:
+    """Return which rows of one results table lead by a metric, as `leading` says.
 
     Algorithms with a failed cell are excluded: their values are of other folds.
     """
-    values = frame[label].where(frame["n_failed"] == 0)
-    best = values.max() if metrics.parse(label).higher_is_better else values.min()
-    return values.eq(best)
+    higher = metrics.parse(label).higher_is_better
+    return frame["algorithm"].isin(leading(_known(frame, label), higher, comparison))
+
+
+def marked_rows(
+    frame: pd.DataFrame, label: str, comparison: MetricComparison | None
+) -> pd.Series[bool]:
+    """Return which values of one results table are marked as the best of a metric.
+
+    They are those of the `best_rows`, but none where all rows have the same value, or where a row
+    that does not lead has a better one, of other users.
+    """
+    return frame["algorithm"].isin(best_values(_known(frame, label), label, comparison))
+
+
+def best_values(
+    values: Mapping[str, float], label: str, comparison: MetricComparison | None
+) -> list[str]:
+    """Return the rows whose values of a metric are marked as best, as `marked_rows` says."""
+    higher = metrics.parse(label).higher_is_better
+    if len({*values.values()}) < 2:
+        return []
+    best = (max if higher else min)(values.values())
+    return [name for name in leading(values, higher, comparison) if values[name] == best]
+
+
+def _known(frame: pd.DataFrame, label: str) -> dict[str, float]:
+    """Return the values of a metric by row, of rows without a failed cell."""
+    rows = frame[(frame["n_failed"] == 0) & frame[label].notna()]
+    return dict(zip(rows["algorithm"], rows[label], strict=True))
+
+
+def comparison_of(info: RunInfo, table: str, label: str) -> MetricComparison | None:
+    """Return the comparison of the rows of a table by a metric, where there is one."""
+    for comparison in info.statistics:
+        if (comparison.table, comparison.metric) == (table, label):
+            return comparison
+    return None
 
 
 def row_name(row: Mapping[Any, Any]) -> str:
@@ -253,7 +294,7 @@ def display_table(info: RunInfo, *, sums_seconds: bool = False) -> TextTable:
     """Return the results table as text, bounds below each table, without empty columns.
 
     Each metric has, within one data set, split and candidates, the decimals that its uncertainty
-    allows; see `decimals`. A best value is highlighted unless it is alone in its table. With
+    allows; see `decimals`. Values are highlighted as `marked_rows` says. With
     `sums_seconds` one column has the sum of the seconds to fit, to score and of the metrics.
     """
     named: list[dict[str, Any]] = [row | {"shown": row_name(row)} for row in result_rows(info)]
@@ -266,8 +307,8 @@ def display_table(info: RunInfo, *, sums_seconds: bool = False) -> TextTable:
     shown |= {column: frame[column] for column in GROUP if frame[column].nunique() > 1}
     best: list[tuple[int, int]] = []
     for label in info.metrics:
-        for _, own in frame[~is_bound].groupby("table", sort=False):
-            leads = own.index[best_rows(own, label) & (len(own) > 1)]
+        for table, own in frame[~is_bound].groupby("table", sort=False):
+            leads = own.index[marked_rows(own, label, comparison_of(info, str(table), label))]
             best += [(row, len(shown)) for row in leads]
         places = [digits.get((table, label), DEFAULT_DECIMALS) for table in frame["table"]]
         spreads = frame.get(f"{label}_sd", [math.nan] * len(frame))

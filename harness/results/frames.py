@@ -39,7 +39,7 @@ def pairs(info: RunInfo) -> pd.DataFrame:
         {"metric": comparison.metric}
         | {key: comparison[key] for key in (*GROUP, "claim")}
         | dict(pair)
-        | {"answer": pair.answer}
+        | {"answer": pair.answer, "favours": comparison.favoured(pair)}
         for comparison in info.statistics
         for pair in comparison.pairs
     )

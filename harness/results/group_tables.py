@@ -7,6 +7,7 @@ from harness.results.chosen_metric import chosen_metric
 from harness.results.display import BOUNDS, TextTable, interval_decimals, rounded
 from harness.results.record import RunInfo
 from harness.results.statistics import FEWEST_USERS, GroupScores
+from harness.statistics.corrections import is_first
 
 
 def group_tables(
@@ -42,9 +43,13 @@ def _group_table(info: RunInfo, entry: GroupScores) -> TextTable:
     for j, group in enumerate(groups):
         means = {mean.row: (mean.mean, mean.letters) for mean in group.algorithms}
         members = [means.get(row.row, (None, "")) for row in order]
-        values = [value for value, _ in members if value is not None]
+        values = {value for value, _ in members if value is not None}
         if len(values) > 1 and not group.is_small:
-            best += [(i, j + 1) for i, (value, _) in enumerate(members) if value == choose(values)]
+            best += [
+                (i, j + 1)
+                for i, (value, letters) in enumerate(members)
+                if value == choose(values) and is_first(letters)
+            ]
         texts = [(rounded(value, places), letters) for value, letters in members]
         texts += [(rounded(group.random, places), "")]
         texts += [(f"{size[j]:,}", "") for size in sizes.values()]

@@ -13,12 +13,18 @@ from harness.results.sentences import fitting, row_names
 if TYPE_CHECKING:
     from harness.results.verdict import Standing
 
+CANNOT = "cannot decide: "
+"""How a comparison begins to say why no difference could be significant."""
+TOO_FEW = "too few users differ between any two rows"
+
 
 def reasons(standing: Standing, code: str, values: Mapping[str, Any]) -> Iterator[str]:
     """Return the sentences of a verdict of this code, which is not ``leads``."""
     return {
         "not-compared": _not_compared,
         "all-equal": _all_equal,
+        "cannot-decide": _cannot_decide,
+        "no-leader": _no_leader,
         "one-row": _one_row,
         "no-row": _no_row,
     }[code](standing, values)
@@ -38,6 +44,32 @@ def _not_compared(standing: Standing, values: Mapping[str, Any]) -> Iterator[str
             f"{standing.above_baseline(values)}{standing.left_out(values, most)}."
         )
     )
+
+
+def _cannot_decide(standing: Standing, values: Mapping[str, Any]) -> Iterator[str]:
+    note = standing.comparison.note if standing.comparison else ""
+    why = note.removeprefix(CANNOT) if note.startswith(CANNOT) else TOO_FEW
+    yield f"No verdict by {standing.label}: the test cannot decide; {why}."
+    yield from _best_value(standing, values)
+
+
+def _no_leader(standing: Standing, values: Mapping[str, Any]) -> Iterator[str]:
+    yield (
+        f"No verdict by {standing.label}: the rows have different users, and each row is "
+        "significantly worse than another one for the users that the two share."
+    )
+    yield from _best_value(standing, values)
+
+
+def _best_value(standing: Standing, values: Mapping[str, Any]) -> Iterator[str]:
+    def text(most: int) -> str:
+        within = ""
+        if standing.margin is not None and (names := standing.answered("equivalent")):
+            within = f", within {standing.margin:g} equivalent to {row_names(names, most)}"
+        began = f"The best value is {standing.shown()}, of {row_names(standing.leaders, most)}"
+        return f"{began}{within}{standing.left_out(values, most)}."
+
+    yield fitting(text)
 
 
 def _all_equal(standing: Standing, values: Mapping[str, Any]) -> Iterator[str]:

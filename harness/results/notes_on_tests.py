@@ -8,7 +8,7 @@ from harness.notes import Note
 from harness.results.names import grouped
 from harness.results.statistics import MetricComparison
 
-OF_TESTS = ("claim", "test-limited")
+OF_TESTS = ("claim", "test-limited", "different-users")
 """Codes of `notes_on_tests`."""
 
 
@@ -16,6 +16,11 @@ def notes_on_tests(compared: Sequence[MetricComparison], tables: Sized) -> Itera
     """Yield what tests are about, and why some cannot decide; `tables` are those of the run."""
     for claim in dict.fromkeys(comparison.about for comparison in compared):
         yield Note("claim", {"claim": claim})
+    for comparison in compared:
+        counts = [pair.n_users for pair in comparison.pairs if comparison.has_other_users(pair)]
+        if counts:
+            values = {"metric": comparison.metric, "low": min(counts), "high": max(counts)}
+            yield Note("different-users", values, comparison.place(tables), comparison.table)
     limited = grouped(
         ((comparison.place(tables), comparison.table, comparison.note), comparison.metric)
         for comparison in compared

@@ -137,7 +137,8 @@ class Run(SessionViews):
         Columns are ``metric``; ``dataset``, ``split``, ``candidates``; ``claim``, whether the test
         is about algorithms or these fitted models; and what `statistics.Comparison` has of pairs;
         ``equivalent`` is None without a margin; ``answer`` is different, equivalent (by less than
-        the margin) or undecided.
+        the margin) or undecided; ``favours`` is the better of the two, None where the tests found
+        neither.
         """
         from harness.results import frames
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Collection, Mapping
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
+from harness import metrics
 from harness.config.settings import Claim
 from harness.results.fields import Amount, Count, Number, Record, Rows, Share, Some, Text, Word
 from harness.results.names import RowKey, RowName, TableName
@@ -16,6 +18,10 @@ Scores = dict[str, Number | None]
 Bound = Literal["best", "random"]
 Answer = Literal["different", "equivalent", "undecided"]
 """What a comparison says of two algorithms, the only place where the three words are declared."""
+ROUNDING = 1e-12
+"""Of a level, which an adjusted p-value may exceed by this."""
+RANKS = "Wilcoxon"
+"""What the method of a comparison by ranks names."""
 BEST = "best"
 """What a row is that the others are compared with: it has the best value."""
 
@@ -52,7 +58,11 @@ class AlgorithmMean(RowKey):
 
 
 class PairDifference(Record):
-    """One algorithm less another."""
+    """One algorithm less another, for the users that both have: what every claim on two rows is of.
+
+    ``difference`` is the mean over these users, which need not be the difference of the two rows'
+    values: a row's own value can be of other users.
+    """
 
     first: Word
     second: Word
@@ -64,8 +74,16 @@ class PairDifference(Record):
     p_is_bound: bool
     p_adjusted: Share
     significant: bool
+    """Whether one of the two is better: the test and the mean difference agree on which."""
     n_users: Count
     n_left_out: Count
+    n_differing: Count | None = None
+    """Users whose two scores differ; None in older runs."""
+    can_decide: bool = True
+    """Whether so many differing users can give a significant difference."""
+    opposite: bool | None = None
+    """Whether the test sees the two the other way round than the mean difference, as Wilcoxon's
+    can; None in older runs."""
     standard_error: Amount | None = None
     degrees: Amount | None = None  # of freedom
     detectable: Amount | None = None  # the difference that such a test finds with a power of 80%
@@ -84,6 +102,21 @@ class PairDifference(Record):
             return "equivalent"
         return "different" if self.significant else "undecided"
 
+    @property
+    def greater(self) -> str | None:
+        """The algorithm with significantly greater scores; None where the tests found no side."""
+        if not self.significant or not self.difference or self.opposite:
+            return None
+        return self.first if self.difference > 0 else self.second
+
+    def of(self, algorithm: str) -> float:
+        """Return the mean difference of one of the two less the other."""
+        return self.difference if algorithm == self.first else -self.difference
+
+    def is_contradicted(self, level: float) -> bool:
+        """Return whether the test rejects on the other side than the mean difference."""
+        return bool(self.opposite) and self.p_adjusted <= level + ROUNDING
+
 
 class MetricComparison(TableName):
     """The algorithms of a table, compared by one metric."""
@@ -99,6 +132,56 @@ class MetricComparison(TableName):
     pairs: Rows[PairDifference]
     baseline: list[PairDifference] | None
 
+    @model_validator(mode="after")
+    def _read_older_ranks(self) -> Self:
+        for pair in (*self.pairs, *(self.baseline or ())):
+            pair.significant = pair.significant and not self.lacks_side(pair)
+        return self
+
+    def lacks_side(self, pair: PairDifference) -> bool:
+        """Return whether no side is better, whatever the p-value of a pair is.
+
+        In older runs the side of ranks is not known: it is then that of the mean difference only
+        where the whole interval is on that side.
+        """
+        if pair.opposite is not None or RANKS not in self.method:
+            return bool(pair.opposite)
+        end = pair.low if pair.difference > 0 else pair.high
+        return end is None or end * pair.difference <= 0
+
+    @property
+    def higher_is_better(self) -> bool:
+        """Whether the greater score is the better one."""
+        return metrics.parse(self.metric).higher_is_better
+
+    def favoured(self, pair: PairDifference) -> str | None:
+        """Return the better algorithm of a pair; None where the tests found none."""
+        greater = pair.greater
+        if greater is None or self.higher_is_better:
+            return greater
+        return pair.second if greater == pair.first else pair.first
+
+    def beaten(self, among: Collection[str]) -> dict[str, PairDifference]:
+        """Return the algorithms that another one is significantly better than, each with a pair.
+
+        Both are of `among`. The pair is that of the largest difference.
+        """
+        found: dict[str, PairDifference] = {}
+        for pair in self.pairs:
+            if (winner := self.favoured(pair)) and {pair.first, pair.second} <= {*among}:
+                loser = pair.second if winner == pair.first else pair.first
+                if loser not in found or abs(found[loser].difference) < abs(pair.difference):
+                    found[loser] = pair
+        return found
+
+    def has_other_users(self, pair: PairDifference) -> bool:
+        """Return whether one of a pair has users that the other one lacks."""
+        return any(
+            mean.n_users != pair.n_users
+            for mean in self.algorithms
+            if mean.algorithm in (pair.first, pair.second)
+        )
+
     def pairs_of(self, algorithm: str) -> dict[str, PairDifference]:
         """Return the pairs of an algorithm, by the other one."""
         return {
@@ -107,14 +190,42 @@ class MetricComparison(TableName):
             if algorithm in (pair.first, pair.second)
         }
 
-    def answers(self, *, higher_is_better: bool) -> dict[str, str]:
-        """Return the answer for each algorithm against that of the best mean, itself `BEST`."""
+    def answers(self) -> dict[str, str]:
+        """Return the answer for each algorithm against the first of `leading`, itself `BEST`."""
         means = {mean.algorithm: mean.mean for mean in self.algorithms if mean.mean is not None}
         if not means:
             return {}
-        leader = (max if higher_is_better else min)(means, key=means.__getitem__)
+        leader = leading(means, self.higher_is_better, self)[0]
         pairs = self.pairs_of(leader)
         return {leader: BEST} | {other: pair.answer for other, pair in pairs.items()}
+
+
+def leading(
+    values: Mapping[str, float], higher_is_better: bool, comparison: MetricComparison | None
+) -> list[str]:
+    """Return the rows of a table that lead: one, or several of the same value.
+
+    They have the best value of the rows that no other is significantly better than. Values of rows
+    with different users can be in another order than their pairs; where every row is worse than
+    another one, the best value decides alone. Of rows with the same value those that were compared
+    lead.
+
+    Parameters
+    ----------
+    values : mapping of str to float
+        By row; without those that have none, or only of some folds.
+    higher_is_better : bool
+    comparison : MetricComparison or None
+        Of these rows.
+    """
+    if not values:
+        return []
+    beaten = comparison.beaten(values) if comparison else {}
+    rows = [name for name in values if name not in beaten] or [*values]
+    best = (max if higher_is_better else min)(values[name] for name in rows)
+    leaders = [name for name in rows if values[name] == best]
+    compared = [name for name in leaders if comparison and comparison.pairs_of(name)]
+    return compared or leaders
 
 
 class ConventionRow(Record):

@@ -5,16 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 from harness import metrics
 from harness.errors import counted
 from harness.notes import SEPARATOR, Note, by_weight, plain
-from harness.results.display import DEFAULT_DECIMALS, column_decimals, rounded
+from harness.results.display import (
+    DEFAULT_DECIMALS,
+    column_decimals,
+    comparison_of,
+    rounded,
+)
 from harness.results.display import plain as printable
+from harness.results.margin import answers_in_words
+from harness.results.no_verdict import CANNOT, reasons
 from harness.results.record import RunInfo
 from harness.results.sentences import LONGEST_NAME, fitting, row_names, shortened
-from harness.results.statistics import Answer, MetricComparison, PairDifference, RowResult
+from harness.results.statistics import (
+    Answer,
+    MetricComparison,
+    PairDifference,
+    RowResult,
+    leading,
+)
 from harness.sections import folded
 
 SIMPLE = frozenset({"random", "popularity", "itemmean"})
@@ -38,8 +51,10 @@ class Verdict:
     Parameters
     ----------
     code : str
-        ``leads``: a row has the best value and was compared with others. Without a verdict, why:
-        ``not-compared``, ``all-equal``, ``one-row`` or ``no-row``.
+        ``leads``: a row has the best value of those that no other is significantly better than.
+        Without a verdict, why: ``cannot-decide`` (too few users differ for any significant
+        difference), ``no-leader`` (each row is significantly worse than another one, for the users
+        that the two share), ``not-compared``, ``all-equal``, ``one-row`` or ``no-row``.
     table : str
         The identity of the table.
     where : str
@@ -47,16 +62,21 @@ class Verdict:
     metric : str
         The headline metric.
     sentences : tuple of str
-        One to three, of at most 200 characters each.
+        One to four, of at most 200 characters each.
     values : mapping of str to JSON values
-        ``leaders``, the rows with the best value, and ``value``; ``equal``, rows that are not
-        significantly different from the first leader, ``worse``, those that are, and ``left_out``,
-        rows that were not compared; ``margin`` of equivalence and ``answers``, by row, against the
-        first leader: different, equivalent or undecided; ``detectable``, the smallest difference
+        ``leaders``, the rows that lead, and ``value``; ``equal``, rows that no leader is
+        significantly better than, ``worse``, those that each leader is significantly better than,
+        ``partly``, those that some leaders are, and ``left_out``, rows that were not compared;
+        ``contradicted``, rows whose test and mean difference disagree on the better side, and
+        ``overtaken``, rows with a better value, over other users, that another row is significantly
+        better than; ``common_users``, by row that has other users than a leader, how many they
+        share; ``margin`` of equivalence and ``answers``, by row, against the leaders: different,
+        equivalent, undecided, or None where leaders differ; ``detectable``, the smallest difference
         that the run finds from each undecided row with a power of 80%; ``failed``, rows with a
         failed cell; ``baseline``, the best of Random, Popularity and ItemMean, ``gap``, how much
-        better the leader is, in units of the metric and 0 or more, and ``gap_is_significant``;
-        ``claim``, algorithms or models. None or empty where the table has none.
+        better the leader is, in units of the metric, for ``gap_users`` where the two have different
+        users, and ``gap_is_significant``; ``claim``, algorithms or models. None or empty where the
+        table has none.
 
     Examples
     --------
@@ -121,15 +141,24 @@ def notes_beside(info: RunInfo) -> list[Note]:
 
 @dataclass
 class Standing:
-    """The rows of a table by the headline metric."""
+    """The rows of a table by one metric.
+
+    Every claim on two rows is one of their pair in the comparison: see `PairDifference`.
+    """
 
     info: RunInfo
     table: str
+    metric: str | None = None
 
     @cached_property
     def label(self) -> str:
-        """The headline metric."""
-        return self.info.primary
+        """The metric, by default the headline."""
+        return self.metric or self.info.primary
+
+    @cached_property
+    def sign(self) -> float:
+        """1 where higher is better, else -1."""
+        return 1.0 if metrics.parse(self.label).higher_is_better else -1.0
 
     @cached_property
     def rows(self) -> list[RowResult]:
@@ -150,56 +179,100 @@ class Standing:
             for row in self.rows
             if row.algorithm not in self.failed and (score := row.scores[self.label]) is not None
         }
-        higher = metrics.parse(self.label).higher_is_better
-        return dict(sorted(scores.items(), key=lambda item: item[1], reverse=higher))
-
-    @cached_property
-    def leaders(self) -> list[str]:
-        """The rows with the best value: one, or several that are equal."""
-        return [name for name, score in self.scores.items() if score == self.best_score]
-
-    @cached_property
-    def best_score(self) -> float:
-        """The value of the leaders."""
-        return next(iter(self.scores.values()))
+        return dict(sorted(scores.items(), key=lambda item: -self.sign * item[1]))
 
     @cached_property
     def comparison(self) -> MetricComparison | None:
         """The comparison of the rows, where there is one."""
-        return next(
-            (
-                comparison
-                for comparison in self.info.statistics
-                if (comparison.table, comparison.metric) == (self.table, self.label)
-            ),
-            None,
+        return comparison_of(self.info, self.table, self.label)
+
+    @cached_property
+    def leaders(self) -> list[str]:
+        """The rows that lead: one, or several of the same value."""
+        return leading(self.scores, self.sign > 0, self.comparison)
+
+    @cached_property
+    def best_score(self) -> float:
+        """The value of the leaders."""
+        return self.scores[self.leaders[0]]
+
+    @cached_property
+    def beaten(self) -> dict[str, PairDifference]:
+        """The rows that another one is significantly better than, each with a pair."""
+        return self.comparison.beaten(self.scores) if self.comparison else {}
+
+    @cached_property
+    def overtaken(self) -> list[str]:
+        """Rows with a better value than the leaders: of other users, for another row beats them."""
+        return [
+            name for name in self.scores if self.sign * (self.scores[name] - self.best_score) > 0
+        ]
+
+    @cached_property
+    def rivals(self) -> dict[str, list[PairDifference]]:
+        """The rows that were compared with each leader, best first, and their pairs with them."""
+        if self.comparison is None:
+            return {}
+        of_leaders = [self.comparison.pairs_of(leader) for leader in self.leaders]
+        return {
+            name: [pairs[name] for pairs in of_leaders]
+            for name in self.scores
+            if name not in self.leaders and all(name in pairs for pairs in of_leaders)
+        }
+
+    def is_better(self, name: str) -> list[bool]:
+        """Return, for each leader, whether it is significantly better than a rival."""
+        if self.comparison is None:
+            return []
+        winners = map(self.comparison.favoured, self.rivals[name])
+        return [winner == leader for winner, leader in zip(winners, self.leaders, strict=True)]
+
+    def is_contradicted(self, name: str) -> bool:
+        """Return whether test and mean difference of a rival and a leader disagree on the side."""
+        settings = self.info.experiment.statistics
+        level = 0.0 if settings is None else 1 - settings.confidence
+        return any(pair.is_contradicted(level) for pair in self.rivals[name])
+
+    @cached_property
+    def of_other_users(self) -> list[PairDifference]:
+        """The pairs of leaders and rivals of which one has users that the other one lacks."""
+        pairs = (pair for of_rival in self.rivals.values() for pair in of_rival)
+        return [pair for pair in pairs if self.comparison and self.comparison.has_other_users(pair)]
+
+    @cached_property
+    def can_decide(self) -> bool:
+        """Whether some pair of the table could have been significant."""
+        return self.comparison is None or any(
+            pair.significant or (pair.can_decide and not self.comparison.note.startswith(CANNOT))
+            for pair in self.comparison.pairs
         )
-
-    @cached_property
-    def pairs(self) -> dict[str, PairDifference]:
-        """The comparison of the first leader with each row, by that row."""
-        return self.comparison.pairs_of(self.leaders[0]) if self.comparison else {}
-
-    @cached_property
-    def significance(self) -> dict[str, bool]:
-        """Whether the first leader is significantly different from each row compared with it."""
-        return {name: pair.significant for name, pair in self.pairs.items()}
 
     @cached_property
     def margin(self) -> float | None:
         """Below it a difference does not matter; None where the config has none."""
         return self.comparison.margin if self.comparison else None
 
-    def answered(self, answer: Answer) -> list[str]:
-        """Return the rows with an answer, best first."""
-        rivals = (name for name in self.scores if name in self.pairs and name not in self.leaders)
-        return [name for name in rivals if self.pairs[name].answer == answer]
+    def answer(self, name: str) -> Answer | Literal[""]:
+        """Return the answer on a rival and each of the leaders; empty where it is not the same."""
+        answers = {pair.answer for pair in self.rivals[name]}
+        return answers.pop() if len(answers) == 1 else ""
+
+    def answered(self, answer: str) -> list[str]:
+        """Return the rivals with an answer, best first."""
+        return [name for name in self.rivals if self.answer(name) == answer]
 
     @cached_property
     def detectable(self) -> float | None:
-        """The smallest difference that the run finds from each undecided row; None for no such."""
-        undecided = (self.pairs[name].detectable for name in self.answered("undecided"))
-        return max((size for size in undecided if size is not None), default=None)
+        """The smallest difference that the run finds from the first leader in undecided pairs.
+
+        Pairs of which too few users differ for any significant difference do not count; None for
+        no pair.
+        """
+        firsts = (pairs[0] for pairs in self.rivals.values())
+        sizes = (
+            pair.detectable for pair in firsts if pair.answer == "undecided" and pair.can_decide
+        )
+        return max((size for size in sizes if size is not None), default=None)
 
     @cached_property
     def simple(self) -> list[str]:
@@ -211,12 +284,7 @@ class Standing:
         """Return the verdict on the table."""
         code = self._code()
         values = self._values() if self.scores else {"leaders": [], "failed": self.failed}
-        if code == "leads":
-            sentences = self._leading(values)
-        else:
-            from harness.results.no_verdict import reasons
-
-            sentences = reasons(self, code, values)
+        sentences = self._leading(values) if code == "leads" else reasons(self, code, values)
         where = shortened(self.rows[0].place(self.info.tables), 2 * LONGEST_NAME)
         texts = tuple(printable(text) for text in sentences)
         return Verdict(code, self.table, where, self.label, texts, values)
@@ -226,29 +294,47 @@ class Standing:
             return "no-row"
         if len(self.scores) == 1:
             return "one-row"
-        if len(self.leaders) == len(self.scores):
+        if len({*self.scores.values()}) == 1 and not self.beaten:
             return "all-equal"
-        return "leads" if self.significance else "not-compared"
+        if self.comparison is None or not self.comparison.pairs_of(self.leaders[0]):
+            return "not-compared"
+        if self.leaders[0] in self.beaten:
+            return "no-leader"
+        return "leads" if self.can_decide else "cannot-decide"
 
     def _values(self) -> dict[str, Any]:
-        rivals = [name for name in self.scores if name not in self.leaders]
-        baseline = next(iter(self.simple), None)
-        gap = significant = None
+        better = {name: self.is_better(name) for name in self.rivals}
+        others = [name for name in self.scores if name not in self.leaders]
+        baseline = next((name for name in self.simple if name in self.leaders), None)
+        baseline = baseline or next(iter(self.simple), None)
+        gap = n_users = significant = None
         if baseline is not None and baseline not in self.leaders:
-            gap = abs(self.best_score - self.scores[baseline])
-            significant = self.significance.get(baseline)
+            gap = self.sign * (self.best_score - self.scores[baseline])
+            for pair in self.rivals.get(baseline, ())[:1]:
+                if pair in self.of_other_users:
+                    gap, n_users = self.sign * pair.of(self.leaders[0]), pair.n_users
+                significant = all(better[baseline])
         return {
             "leaders": self.leaders,
             "value": self.best_score,
-            "equal": [name for name in rivals if self.significance.get(name) is False],
-            "worse": [name for name in rivals if self.significance.get(name)],
+            "equal": [name for name, sides in better.items() if not any(sides)],
+            "partly": [name for name, sides in better.items() if any(sides) and not all(sides)],
+            "worse": [name for name, sides in better.items() if all(sides)],
+            "contradicted": [name for name in better if self.is_contradicted(name)],
+            "overtaken": self.overtaken,
+            "common_users": {
+                name: min(pair.n_users for pair in pairs)
+                for name, pairs in self.rivals.items()
+                if any(pair in self.of_other_users for pair in pairs)
+            },
             "margin": self.margin,
-            "answers": {name: self.pairs[name].answer for name in rivals if name in self.pairs},
+            "answers": {name: self.answer(name) or None for name in self.rivals},
             "detectable": self.detectable,
-            "left_out": [name for name in rivals if name not in self.significance],
+            "left_out": [name for name in others if name not in self.rivals],
             "failed": self.failed,
             "baseline": baseline,
             "gap": gap,
+            "gap_users": n_users,
             "gap_is_significant": significant,
             "claim": self.comparison.claim if self.comparison else None,
         }
@@ -257,17 +343,13 @@ class Standing:
         def text(most: int) -> str:
             verb = "leads" if len(self.leaders) == 1 else "lead"
             began = f"{row_names(self.leaders, most)} {verb} by {self.label} ({self.shown()})"
-            if self.margin is not None:
-                from harness.results.margin import answers_in_words
-
+            if self.margin is not None and self.rivals:
                 return f"{began}: {answers_in_words(self, most)}{self.above_baseline(values)}."
-            if values["equal"]:
-                said = f"not significantly different from {row_names(values['equal'], most)}"
-            else:
-                said = f"significantly better than {_worse(values)}"
-            return f"{began}, {said}{self.above_baseline(values)}."
+            return f"{began}{_against(values, most)}{self.above_baseline(values)}."
 
         yield fitting(text)
+        if users := self.about_users():
+            yield users
         if self.detectable is not None:
             digits = column_decimals(self.info).get((self.table, self.label), DEFAULT_DECIMALS) + 1
             size = f"{self.detectable:.{digits}f}"
@@ -285,17 +367,51 @@ class Standing:
         digits = column_decimals(self.info).get((self.table, self.label), DEFAULT_DECIMALS)
         return rounded(self.best_score if score is None else score, digits)
 
+    def about_users(self) -> str:
+        """Return a sentence on rows with different users; empty where all have the same."""
+        if self.overtaken and self.comparison:
+            name = self.overtaken[0]
+            pair = self.beaten[name]
+            for of_leader in self.rivals.get(name, ()):
+                if self.comparison.favoured(of_leader):
+                    pair = of_leader
+            winner = pair.second if pair.first == name else pair.first
+            other = ", over other users" * self.comparison.has_other_users(pair)
+            return (
+                f"{shortened(name)} has the value {self.shown(self.scores[name])}{other}: for the "
+                f"{counted(pair.n_users, 'user')} of both, {shortened(winner)} is significantly "
+                "better."
+            )
+        if not self.of_other_users:
+            return ""
+        low, *_, high = sorted([pair.n_users for pair in self.of_other_users] * 2)
+        users = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+        return f"The rows have different users: the tests compare the {users} that two rows share."
+
     def above_baseline(self, values: Mapping[str, Any]) -> str:
         """Return how far the leader is from the best baseline."""
         if values["baseline"] is None:
             return ""
         baseline = shortened(values["baseline"])
         if values["gap"] is None:
-            return f"; no row is better than the baseline {baseline}"
-        side = "above" if metrics.parse(self.label).higher_is_better else "below"
+            return f"; no row is {self._exceeds(values['baseline'])} the baseline {baseline}"
+        if values["gap_users"] is not None and len(self.leaders) > 1:
+            return ""  # each leader has another difference
+        side = "above" if self.sign * values["gap"] >= 0 else "below"
         best = "the best baseline" if len(self.simple) > 1 else "the baseline"
+        if values["gap_users"] is not None:
+            best += f", for the {counted(values['gap_users'], 'user')} of both"
         unsure = ", not significant" if values["gap_is_significant"] is False else ""
-        return f"; {self.shown(values['gap'])} {side} {baseline} ({best}{unsure})"
+        return f"; {self.shown(abs(values['gap']))} {side} {baseline} ({best}{unsure})"
+
+    def _exceeds(self, baseline: str) -> str:
+        """Return in which sense no row is better than a baseline that leads."""
+        place = self.leaders.index(baseline)
+        of_baseline = {name: pairs[place] for name, pairs in self.rivals.items()}
+        behind = (self.sign * pair.of(baseline) >= 0 for pair in of_baseline.values())
+        if all(behind) and not self.overtaken and not any(map(self.is_contradicted, self.rivals)):
+            return "better than"
+        return "significantly better than"
 
     def left_out(self, values: Mapping[str, Any], most: int) -> str:
         """Return which rows the verdict leaves out, and why."""
@@ -306,6 +422,23 @@ class Standing:
             were = "was" if len(values["left_out"]) == 1 else "were"
             parts.append(f"{row_names(values['left_out'], most)} {were} not compared")
         return "".join(f"; {part}" for part in parts)
+
+
+def _against(values: Mapping[str, Any], most: int) -> str:
+    """Return how the leaders stand against the other rows, without a margin."""
+    equal = [name for name in values["equal"] if name not in values["contradicted"]]
+    said = []
+    if equal:
+        said.append(f"not significantly different from {row_names(equal, most)}")
+    if values["partly"]:
+        names = row_names(values["partly"], most)
+        said.append(f"not all of them significantly better than {names}")
+    if values["contradicted"]:
+        names = row_names(values["contradicted"], most)
+        said.append(f"undecided against {names} (test and mean point in opposite directions)")
+    if not said and values["worse"]:
+        said.append(f"significantly better than {_worse(values)}")
+    return "".join(f", {part}" for part in said)
 
 
 def _worse(values: Mapping[str, Any]) -> str:

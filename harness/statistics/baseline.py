@@ -36,4 +36,8 @@ def against(
         return rows
     rows["p_adjusted"] = adjust(rows["p"], correction)
     rows["significant"] = rows["p_adjusted"] <= level
+    if "opposite" in rows:
+        rows["significant"] &= ~rows["opposite"]
+    if "can_decide" in rows:
+        rows["can_decide"] |= rows["significant"]
     return with_power(rows, correction, level, margin)

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from harness.arguments import MOST_SCORE, as_array, checked, unit_fault
 from harness.errors import ComparisonError, counted, suggestion
-from harness.lazy import pd
+from harness.lazy import pd, scipy
 from harness.statistics.corrections import Correction, adjust, ranked_letters
 from harness.statistics.intervals import IntervalMethod
 from harness.statistics.paired import DEFAULT_RESAMPLES, check_words
@@ -28,13 +28,18 @@ class Comparison:
     algorithms : DataFrame
         A row for each algorithm, in the order given: ``algorithm``, ``mean``, the bounds ``low``
         and ``high`` of its interval, ``n_users`` with a score, and ``letters``: two algorithms
-        share a letter if they are not significantly different, and only then.
+        share a letter if they are not significantly different, and only then. The best mean has the
+        first letter, unless another algorithm is better for the users that both have.
     pairs : DataFrame
         A row for each pair of algorithms: ``first``, ``second``, the mean ``difference`` of first
         less second, ``low`` and ``high`` of its interval (of this pair alone, not corrected),
         ``effect_size`` (Cohen's d_z), ``p``, ``p_is_bound``, whether p is an upper bound because no
         resample was as extreme, ``p_adjusted`` among all pairs, ``significant``, ``n_users`` with a
-        score from both and ``n_left_out`` without; ``standard_error`` and ``degrees`` of freedom of
+        score from both and ``n_left_out`` without; ``n_differing``, how many of them have two
+        different scores, and ``can_decide``, whether so many can give a significant difference;
+        ``opposite``, whether the test sees the two the other way round than the mean difference, as
+        Wilcoxon's can: such a pair has no better side, so it is not ``significant`` whatever p is;
+        ``standard_error`` and ``degrees`` of freedom of
         the difference, and ``detectable``, the difference that is found with a power of 80%, at the
         level that the smallest p-value is compared with. With a margin also ``p_equivalent``, not
         corrected, and ``equivalent``: whether the difference is significantly within the margin.
@@ -88,13 +93,16 @@ class Comparison:
         interval += f" bootstrap over users ({resamples})"
         if self.test in SEED_TESTS:
             interval = "the same standard errors"
+        ranks = ""
+        if self.test == "wilcoxon":
+            ranks = " A pair whose ranks and mean difference disagree is not significant."
         margin = ""
         if self.margin is not None:
             margin = f" Equivalent: significantly within ±{self.margin:g} (TOST, same correction)."
         return (
             f"Two-sided {test} with {correction}, level {1 - self.confidence:.3g}; "
             f"{100 * self.confidence:.4g}% intervals by {interval}. Algorithms that share a letter "
-            f"are not significantly different.{margin}"
+            f"are not significantly different.{ranks}{margin}"
             f"{f' {self.note[0].upper()}{self.note[1:]}.' if self.note else ''}"
         )
 
@@ -206,12 +214,14 @@ def compare(
         raise ComparisonError(
             f"comparison: no user has a score from both {one!r} and {other!r}; leave one out"
         )
-    is_bound, note = np.zeros(len(firsts), bool), ""
-    differing, of_pairs, sizes, *error, p_values = scored.describe(test)
+    is_bound = np.zeros(len(firsts), bool)
+    differing, of_pairs, sizes, *error, p_values, sides = scored.describe(test)
     if test == "randomisation":
         n_counted = 1 if correction == "none" else len(firsts)
         p_values, is_bound = scored.randomise(draws, level, n_counted)
-        note = _undecidable(differing, n_resamples, correction, level)
+    least = _least_p(differing, n_common, n_resamples, test)
+    note = _undecidable(differing, least, n_resamples, correction, level, test)
+    can_decide = (least <= level) & (not note)
     means = scored.means()
     if seeds is None or test not in SEED_TESTS:
         errors = StandardError(*error)
@@ -223,8 +233,11 @@ def compare(
         low, high = compared.interval(np.concatenate([means, of_pairs]), confidence)
         errors = StandardError(compared.error[n:], compared.degrees[n:])
         p_values = errors.p_values(of_pairs)
-        note = note_of_few(len(seeds), int(n_common.min())) if test == "two-way" else ""
+        if test == "two-way":
+            note = note or note_of_few(len(seeds), int(n_common.min()))
     adjusted = adjust(p_values, correction)
+    opposite = sides != np.sign(of_pairs)
+    significant = (adjusted <= level) & ~opposite
     pairs = pd.DataFrame(
         {
             "first": [names[i] for i in firsts.tolist()],
@@ -236,14 +249,18 @@ def compare(
             "p": p_values,
             "p_is_bound": is_bound,
             "p_adjusted": adjusted,
-            "significant": adjusted <= level,
+            "significant": significant,
             "n_users": n_common,
             "n_left_out": len(table) - n_common,
+            "n_differing": differing.astype(int),
+            "can_decide": can_decide,
+            "opposite": opposite,
             "standard_error": errors.error,
             "degrees": errors.degrees,
         }
     )
     pairs = with_power(pairs, correction, level, margin)
+    worse = -1.0 if higher_is_better else 1.0
     algorithms = pd.DataFrame(
         {
             "algorithm": list(names),
@@ -251,7 +268,7 @@ def compare(
             "low": low[:n],
             "high": high[:n],
             "n_users": n_users,
-            "letters": ranked_letters(-means if higher_is_better else means, adjusted <= level),
+            "letters": ranked_letters(worse * means, significant, worse * of_pairs),
         }
     )
     differences = None
@@ -277,26 +294,47 @@ def _table(scores: ArrayLike, n_resamples: int | None) -> Floats:
     return np.asarray(table, order="F" if is_many else "C")
 
 
+def _least_p(
+    n_differing: Floats, n_users: NDArray[np.intp], n_resamples: int | None, test: PairedTest
+) -> Floats:
+    """Return the least p-value that each pair could have, given how many of its users differ."""
+    exact = 2.0 ** np.minimum(1.0 - n_differing, 0.0)
+    least = np.zeros(len(n_differing))
+    if test == "randomisation":
+        by_resamples = 1 / (n_resamples + 1) if n_resamples else 0.0
+        is_exact = n_differing <= np.log2(n_resamples or DEFAULT_RESAMPLES)
+        least = np.where(is_exact, exact, by_resamples)
+    elif test == "wilcoxon":  # exact, or of a z that is at most sqrt(n)
+        least = np.minimum(exact, 2 * scipy.special.ndtr(-np.sqrt(n_differing)))
+    elif test == "t":
+        least[n_users < 2] = 1.0
+    return np.where(n_differing > 0, least, 1.0)
+
+
 def _undecidable(
-    n_differing: Floats, n_resamples: int | None, correction: Correction, level: float
+    n_differing: Floats,
+    least: Floats,
+    n_resamples: int | None,
+    correction: Correction,
+    level: float,
+    test: PairedTest,
 ) -> str:
-    """Return why no p-value of the randomisation test can be small enough, if none can."""
+    """Return why no p-value can be small enough, if none can; `least` are the least p-values."""
     n_pairs, most = len(n_differing), int(n_differing.max())
     n_counted = n_pairs if correction == "holm" else 1
     compared = counted(n_pairs, "comparison")
-    if most <= np.log2(n_resamples or DEFAULT_RESAMPLES):  # every pair is tested exactly
-        if most and n_counted * 2.0 ** (1 - most) > level:
-            return (
-                f"cannot decide: no two algorithms differ for more than {counted(most, 'user')}, "
-                f"too few for a significant difference in {compared}"
-            )
-    elif n_resamples and n_counted / (n_resamples + 1) > level:
+    if not most or n_counted * least.min() <= level:
+        return ""
+    if n_resamples and test == "randomisation" and most > np.log2(n_resamples):
         return (
             f"cannot decide: with {n_resamples:,} resamples no difference can be significant in "
             f"{compared}; set resamples to at least {int(np.ceil(MARGIN * n_pairs / level)):,}, "
             "or leave it out"
         )
-    return ""
+    return (
+        f"cannot decide: no two algorithms differ for more than {counted(most, 'user')}, "
+        f"too few for a significant difference in {compared}"
+    )
 
 
 def table_fault(table: Floats, names: Sequence[str], of_rows: str) -> str:

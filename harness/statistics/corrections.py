@@ -84,15 +84,45 @@ def letters(different: NDArray[np.bool_]) -> list[str]:
     ]
 
 
-def ranked_letters(keys: Floats, significant: NDArray[np.bool_]) -> list[str]:
-    """Return the letters of algorithms, the least key first, given which pairs differ."""
+def ranked_letters(
+    keys: Floats, significant: NDArray[np.bool_], differences: Floats | None = None
+) -> list[str]:
+    """Return the letters of algorithms, given which pairs differ.
+
+    The least key comes first, but no algorithm before one that is better in a pair that differs:
+    the keys can be means over different users. `differences` are how much worse the first of each
+    pair is; by default those of the keys.
+    """
     firsts, seconds = np.triu_indices(len(keys), 1)
     different = np.zeros((len(keys), len(keys)), bool)
     different[firsts, seconds] = different[seconds, firsts] = significant
     order = np.argsort(keys, kind="stable")
+    if differences is not None:
+        worse = np.zeros_like(different)
+        worse[firsts, seconds] = significant & (differences > 0)
+        worse[seconds, firsts] = significant & (differences < 0)
+        order = _unbeaten_first(order, worse)
     marks = np.empty(len(keys), object)
     marks[order] = letters(different[np.ix_(order, order)])
     return marks.tolist()
+
+
+def is_first(letters: str) -> bool:
+    """Return whether letters of `ranked_letters` have the first one, or there are none.
+
+    An algorithm with the best mean lacks it where another one is better for common users.
+    """
+    return not letters or "a" in (letters.split(".") if "." in letters else letters)
+
+
+def _unbeaten_first(order: NDArray[np.intp], worse: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Return an order in which none comes before one that it is worse than, where there is one."""
+    rest, ordered = order.tolist(), list[int]()
+    while rest:
+        unbeaten = (one for one in rest if not worse[one, rest].any())
+        ordered.append(next(unbeaten, rest[0]))
+        rest.remove(ordered[-1])
+    return np.array(ordered, np.intp)
 
 
 def _name(number: int) -> str:

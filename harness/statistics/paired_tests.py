@@ -55,6 +55,20 @@ def wilcoxon(differences: Floats) -> Floats:
     return by_column(differences, lambda column: float(scipy.stats.wilcoxon(column).pvalue))
 
 
+def signs_of_ranks(differences: Floats) -> Floats:
+    """Return on which side Wilcoxon's test sees each column: 1 above 0, -1 below, or 0.
+
+    It is the sign of the sum of signed ranks, which need not be the sign of the mean.
+    """
+
+    def sign(column: Floats) -> float:
+        ranks = scipy.stats.rankdata(np.abs(column))
+        # Ranks are halves at least, so that their sum is exact.
+        return float(np.sign(ranks[column > 0].sum() - ranks[column < 0].sum()))
+
+    return np.array([sign(own[(own != 0) & ~np.isnan(own)]) for own in differences.T])
+
+
 @checked(ComparisonError)
 def randomisation(differences: Floats, n_resamples: int | None = None, seed: int = 0) -> Floats:
     """Fisher's randomisation test of the mean difference: signs flipped at random, user by user.

@@ -15,6 +15,7 @@ from harness.lazy import pd
 from harness.statistics.corrections import Correction, adjust
 from harness.statistics.intervals import IntervalMethod, pair_intervals
 from harness.statistics.paired import DEFAULT_RESAMPLES, effect_size, randomise
+from harness.statistics.paired_tests import paired_t, signs_of_ranks, wilcoxon
 from harness.statistics.resampling import MANY_USERS, Draws, Floats, Indices, PairColumns
 from harness.statistics.standard_error import StandardError, over_users
 
@@ -80,17 +81,19 @@ class ScoredPairs:
         return PairColumns.of(self.table, self.firsts, self.seconds)
 
     def describe(self, test: PairedTest) -> Floats:
-        """Return, by pair, how many users differ, mean, d_z, standard error, its degrees, and p.
+        """Return, by pair, how many users differ, mean, d_z, standard error, its degrees, p, side.
 
-        The differences of a few pairs at a time are in memory.
+        The side is 1 where the test sees the first above the second, -1 below, else 0. The
+        differences of a few pairs at a time are in memory.
         """
-        described = np.ones((6, len(self.firsts)))
+        described = np.ones((7, len(self.firsts)))
         p_of = _p_of(test)
         if self.moments is not None:
             pairs = self.moments[self.table.shape[1] :]
             error, degrees = pairs.standard_error()
             described[:5] = pairs.n_differing, pairs.mean, pairs.effect_size(), error, degrees
             if p_of is None:
+                described[6] = np.sign(described[1])
                 return described
         at_once = PAIRS_AT_ONCE if self.moments is None else 1
 
@@ -103,8 +106,11 @@ class ScoredPairs:
                     sizes, errors = effect_size(differences), over_users(differences)
                     means = np.nanmean(differences, axis=0)
                     described[:5, part] = differing, means, sizes, errors.error, errors.degrees
+                described[6, part] = np.sign(described[1, part])
                 if p_of is not None:
                     described[5, part] = p_of(differences)
+                if test == "wilcoxon":
+                    described[6, part] = signs_of_ranks(differences)
 
         each_block(describe, len(self.firsts), at_once)
         return described
@@ -140,8 +146,6 @@ def _p_of(test: PairedTest) -> Callable[[Floats], Floats] | None:
     """Return a test that takes the differences alone, if it is one."""
     if test not in ("t", "wilcoxon"):
         return None
-    from harness.statistics.paired_tests import paired_t, wilcoxon
-
     return paired_t if test == "t" else wilcoxon
 
 

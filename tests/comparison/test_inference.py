@@ -62,6 +62,10 @@ def test_what_compares_says_how_many_metrics_of_all_tables_are_done(threads, mon
     assert compared == run.info.statistics
 
 
+NEWER = ("n_differing", "opposite")
+"""What pairs of committed runs do not have."""
+
+
 @pytest.mark.parametrize("name", ["half-stars", "microsoft-svd", "seeds-ml-100k"])
 def test_committed_statistics_come_out_again(name):
     run = read_run(RESULTS / name)
@@ -74,5 +78,8 @@ def test_committed_statistics_come_out_again(name):
                 pd.DataFrame([row.model_dump() for row in getattr(comparison, part)])
                 for comparison in (ours, theirs)
             )
-            pd.testing.assert_frame_equal(one, other, rtol=1e-9)
+            newer = [*NEWER] if part == "pairs" else []
+            pd.testing.assert_frame_equal(
+                one.drop(columns=newer), other.drop(columns=newer), rtol=1e-9
+            )
         assert ours.method == theirs.method

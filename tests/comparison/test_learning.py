@@ -10,11 +10,13 @@ import scipy.stats
 import harness
 from harness import splits
 from harness.cli import main
-from harness.comparison.learning import crossings, curve_frame, curves_of, gains_of
+from harness.comparison.learning import crossings, curve_frame, curves_of, decided_at, gains_of
+from harness.comparison.learning_tables import _on_crossings
 from harness.datasets import load
 from harness.errors import ConfigError, ResultsError
 from harness.report import plots
 from harness.results import read_run
+from harness.results.display import comparison_of
 from harness.splits.random import Holdout
 from harness.splits.training_share import TrainingShare
 
@@ -194,3 +196,25 @@ def test_a_run_without_shares_says_how_to_have_a_curve(capsys, tmp_path):
     )
     assert call("table", "curve", "--shares", "--results", tmp_path) == 2
     assert "add `training_shares: [0.1, 0.2, 0.5, 1.0]`" in capsys.readouterr().err
+
+
+def test_a_row_passes_another_only_where_the_tests_found_both_sides(run):
+    [curve] = curves_of(run.info.splits, run.info.tables)
+    crossing = {"metric": "ndcg@5", "first": "ItemMean", "second": "SVD", "few": 0.2, "many": 1.0}
+    info = run.info.model_copy(deep=True)
+    for few, many in ((1.0, -1.0), (1.0, 1.0), (0.0, -1.0)):
+        for share, gap in ((0.2, few), (1.0, many)):
+            comparison = comparison_of(info, curve.tables[share], "ndcg@5")
+            pair = comparison.pairs_of("ItemMean")["SVD"]
+            pair.difference = gap if pair.first == "ItemMean" else -gap
+            pair.significant, pair.opposite = bool(gap), False
+        assert decided_at(info, curve, crossing) == [few > 0, many < 0]
+        frame = pd.DataFrame([crossing | {"at": 0.5}])
+        [said] = _on_crossings(info, curve, frame)
+        assert said.startswith("SVD passes ItemMean") == (few > 0 > many)
+        if not few > 0 > many:
+            assert said.startswith("The values of ItemMean and SVD cross between 20% and 100%")
+            assert said.endswith(f"undecided at {'20%' if few <= 0 else '100%'}.")
+    info.statistics.clear()
+    assert decided_at(info, curve, crossing) == [None, None]
+    assert next(_on_crossings(info, curve, frame)).endswith("not tested.")

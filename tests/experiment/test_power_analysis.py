@@ -86,9 +86,12 @@ def test_the_first_sentence_answers_what_is_asked(one, several):
     found = harness.power(one, difference=0.03)
     enough = int((found.pairs["detectable"] <= 0.03).sum())
     first, second = found.sentences()
-    most = int(found.pairs["users_needed"].max())
-    assert f"for {enough} of 3 pairs; for all of them {most:,} users are enough." in first
-    assert f"{found.pairs['detectable'].max():.4g}" in second
+    needs = found.pairs.loc[found.pairs["users_needed"].idxmax()]
+    most = f"{needs['users_needed']:,.0f} users are enough ({needs['first']} and {needs['second']})"
+    assert f"for {enough} of 3 pairs; for all of them {most}." in first
+    hardest = found.pairs.loc[found.pairs["detectable"].idxmax()]
+    pair = f"{hardest['first']} and {hardest['second']}"
+    assert f"{hardest['detectable']:.4g} ({pair})" in second
     assert len(harness.power(one).sentences()) == 1
     tiny = harness.power(several, difference=1e-4)
     assert tiny.pairs["seeds_needed"].isna().all()
@@ -97,6 +100,22 @@ def test_the_first_sentence_answers_what_is_asked(one, several):
     assert {row[place] for row in rows} == {NO_NUMBER}
     assert "no number of seeds is enough" in tiny.sentences()[0]
     assert json.loads(json.dumps(tiny.to_dict()))["pairs"][0]["seeds_needed"] is None
+
+
+def test_pairs_of_models_have_a_number_of_their_own_beside_those_with_a_baseline():
+    algorithms = ["BaselineOnly", "SVD", "Random"]
+    found = harness.power(
+        harness.run(CONFIG | {"algorithms": algorithms}, results=None), difference=0.001
+    )
+    of_models = found.pairs[~found.pairs["with_baseline"]]
+    assert [{row.first, row.second} for row in of_models.itertuples()] == [{"BaselineOnly", "SVD"}]
+    [pair] = of_models.itertuples()
+    every, models, _ = found.sentences()
+    assert (
+        f"Without baselines it is found for 0 of 1 pair; for it {pair.users_needed:,.0f} users"
+        in (models)
+    )
+    assert "Random)" in every
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,9 @@ def test_the_value_of_the_headline_lies_in_its_interval(nasty):
 def test_rows_of_one_value_have_no_leader_and_the_page_says_so(plain_run):
     for row in plain_run.info.rows:
         row.scores["ndcg@10"] = 0.5
+    for comparison in plain_run.info.statistics:
+        for pair in comparison.pairs:
+            pair.difference, pair.significant = 0.0, False
     [verdict] = verdict_lines(plain_run.info)
     assert verdict == "No verdict by ndcg@10: all 3 rows have the same value, 0.500."
     assert verdict in build_page([plain_run])

@@ -170,7 +170,8 @@ def test_without_a_margin_the_verdict_names_what_the_run_could_have_found(withou
 
 def test_where_lower_is_better_the_others_are_compared_with_the_least_mean(run):
     [comparison] = run.info.statistics
-    answers = comparison.answers(higher_is_better=False)
+    comparison = comparison.model_copy(update={"metric": "mae"})
+    answers = comparison.answers()
     means = {mean.algorithm: mean.mean for mean in comparison.algorithms}
     least = min(means, key=means.get)
     assert [name for name, answer in answers.items() if answer == BEST] == [least]

@@ -44,6 +44,19 @@ def copied(run, **changes):
     return Run(run.info.model_copy(deep=True, update=changes), run.users)
 
 
+def with_values(run, *values):
+    """Return a run whose rows have these values of ndcg@5, and differences that belong to them."""
+    changed = copied(run)
+    of_row = {}
+    for row, value in zip(changed.info.rows, values, strict=True):
+        row.scores["ndcg@5"] = of_row[row.algorithm] = value
+    [comparison] = [each for each in changed.info.statistics if each.metric == "ndcg@5"]
+    for pair in comparison.pairs:
+        pair.difference = of_row[pair.first] - of_row[pair.second]
+        pair.significant = bool(pair.difference)
+    return changed
+
+
 def without_comparison(run, algorithm):
     """Return a run in which a cell of an algorithm failed, as the harness records it."""
     changed = copied(run)
@@ -118,18 +131,14 @@ def test_without_a_verdict_the_reason_is_said(changes, code, reason):
 
 
 def test_rows_that_are_all_equal_have_no_leader(usual):
-    run = copied(usual)
-    for row in run.info.rows:
-        row.scores["ndcg@5"] = 0.5
+    run = with_values(usual, 0.5, 0.5, 0.5)
     [verdict] = verdicts(run.info)
     assert verdict.code == "all-equal"
     assert "all 3 rows have the same value, 0.5" in str(verdict)
 
 
 def test_equal_best_rows_lead_together(usual):
-    run = copied(usual)
-    for row, score in zip(run.info.rows, (0.5, 0.5, 0.25), strict=True):
-        row.scores["ndcg@5"] = score
+    run = with_values(usual, 0.5, 0.5, 0.25)
     [verdict] = verdicts(run.info)
     assert str(verdict).startswith("BaselineOnly and ItemMean lead by ndcg@5")
     assert not {"BaselineOnly", "ItemMean"} & {*verdict.values["equal"], *verdict.values["worse"]}
