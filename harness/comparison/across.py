@@ -17,6 +17,7 @@ from harness.errors import ComparisonError, ResultsError, counted, suggestion
 from harness.lazy import pd
 from harness.notes import Note
 from harness.results.chosen_metric import chosen_metric
+from harness.results.display import comparison_of
 from harness.results.equal_names import LONGEST_VALUE, flattened
 from harness.results.names import distinct_names
 from harness.results.reading import read_run
@@ -190,6 +191,9 @@ def across(
             "config but for `dataset`; --anyway (anyway=True) compares them with this warning"
         )
     notes += [Note("not-comparable", {"difference": difference}) for difference in differences]
+    for table, title in zip(tables, titles, strict=True):
+        if _has_other_users(table, label, common):
+            notes.append(Note("ranks-of-other-users", {"metric": label, "dataset": title}))
     for source in dict.fromkeys(table.data.source for table in tables):
         named = [title for title, table in zip(titles, tables, strict=True)
                  if table.data.source == source]  # fmt: skip
@@ -210,6 +214,16 @@ def across(
     frame = comparison.algorithms.assign(**dict(zip(titles, scores, strict=True)))
     frame = frame.sort_values("mean_rank", kind="stable", ignore_index=True)
     return AcrossDataSets(frame, comparison, label, titles, *tables[0].names[1:], notes)
+
+
+def _has_other_users(table: _Table, label: str, rows: Sequence[str]) -> bool:
+    """Return whether the values of some rows of a table are of different users."""
+    comparison = comparison_of(table.run.info, table.rows["table"].iloc[0], label)
+    return comparison is not None and any(
+        comparison.has_other_users(pair)
+        for pair in comparison.pairs
+        if {pair.first, pair.second} <= {*rows}
+    )
 
 
 def _tables(run: Run, name: str, filters: Mapping[str, str | None]) -> list[_Table]:

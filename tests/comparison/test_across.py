@@ -150,3 +150,15 @@ def test_the_diagram_joins_what_is_not_significantly_different(make, post_hoc):
         assert f"{name} {rank:.2f}" in texts or f"{rank:.2f} {name}" in texts
     assert any("critical difference" in text for text in texts) == (post_hoc == "nemenyi")
     assert shown.render(found, "png").startswith(b"\x89PNG")
+
+
+def test_rows_of_different_users_on_a_data_set_are_noted(make):
+    run = make()
+    assert not [n for n in harness.across([run]).notes if n.code == "ranks-of-other-users"]
+    info = run.info.model_copy(deep=True)
+    [first, *_] = [each for each in info.statistics if each.metric == "ndcg@10"]
+    first.algorithms[0].n_users += 1
+    found = harness.across([Run(info, run.users)])
+    [note] = [note for note in found.notes if note.code == "ranks-of-other-users"]
+    assert str(note).startswith(found.datasets[0])
+    assert "ndcg@10" in str(note)
