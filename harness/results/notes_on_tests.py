@@ -19,7 +19,9 @@ def notes_on_tests(compared: Sequence[MetricComparison], tables: Sized) -> Itera
     for comparison in compared:
         counts = [pair.n_users for pair in comparison.pairs if comparison.has_other_users(pair)]
         if counts:
-            values = {"metric": comparison.metric, "low": min(counts), "high": max(counts)}
+            low, high = min(counts), max(counts)
+            shared = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+            values = {"metric": comparison.metric, "low": low, "high": high, "shared": shared}
             yield Note("different-users", values, comparison.place(tables), comparison.table)
     limited = grouped(
         ((comparison.place(tables), comparison.table, comparison.note), comparison.metric)

@@ -537,6 +537,10 @@ def check_notes(run, facts):
     assert bool(notes) == bool(shared)
     for note in notes:
         assert (note.values["low"], note.values["high"]) == (min(shared), max(shared))
+        assert [*map(int, note.values["shared"].split(" to "))] == sorted(
+            {min(shared), max(shared)}
+        )
+        assert f"share ({note.values['shared']})" in str(note)
 
 
 def check_gate(run, facts, leaders):
