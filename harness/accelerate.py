@@ -15,19 +15,23 @@ def main(arguments: list[str] | None = None) -> None:
     """Patch Surprise and run a script, or with ``-m`` a module, as ``python`` would."""
     parser = argparse.ArgumentParser(
         prog="python -m harness.accelerate",
-        description="Run a script of Surprise, many times faster and with the same results.",
+        description="Run a script of Surprise, accelerated and with the same results.",
     )
     parser.add_argument("--strict", action="store_true", help="stop at a call as slow as before")
     parser.add_argument("--compare", action="store_true", help="stop where a result differs")
     parser.add_argument("--verbose", action="store_true", help="tell which way a call takes")
     parser.add_argument("--exact", action="store_true", help="SVD++ to the last bit, slower")
     parser.add_argument("--report", action="store_true", help="print all calls at the end")
+    parser.add_argument(
+        "--quiet", action="store_true", help="do not end with a line on what was accelerated"
+    )
     parser.add_argument("-m", action="store_true", dest="module", help="run a module, as python -m")
     parser.add_argument("name", help="the script or module")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
     given = parser.parse_args(arguments)
 
     from harness.extras.accelerate import patch_report, patch_surprise
+    from harness.extras.accelerate.report import summary
 
     if not given.module and not Path(given.name).exists():
         parser.error(f"{given.name}: no such file; give a script, or -m and a module")
@@ -43,6 +47,8 @@ def main(arguments: list[str] | None = None) -> None:
     finally:
         if given.report:
             sys.stderr.write(f"{patch_report()!r}\n")
+        elif not given.quiet and sys.stderr.isatty():  # a file or a pipe gets the script's own
+            sys.stderr.write(f"harness: {summary()}\n")
 
 
 def run_script(path: Path) -> None:

@@ -16,6 +16,7 @@ PROOFS = [
     "inputs.py data",
     "soak.py",
     "determinism.py",
+    "scripts.py",
 ]
 
 

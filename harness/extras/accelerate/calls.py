@@ -124,6 +124,14 @@ class _Here(threading.local):
 _here = _Here()
 
 
+def is_active() -> bool:
+    """Return whether calls of this thread are accelerated.
+
+    A script may hold a method of the patch, and call it when Surprise is no longer patched.
+    """
+    return state.is_patched and not _here.is_suspended
+
+
 @contextmanager
 def suspended() -> Iterator[None]:
     """Let Surprise's own code answer every call of this thread."""
@@ -185,7 +193,7 @@ def run(
     is_counted_inside : bool
         Whether `original` counts itself, as a method that is replaced does.
     """
-    if _here.is_suspended:
+    if not is_active():
         return original()
     streams = Streams(generator) if draws else None
     begin = perf_counter()

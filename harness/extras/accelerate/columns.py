@@ -10,7 +10,8 @@ their users and items.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import chain
 from operator import is_, itemgetter
 from threading import RLock
@@ -21,12 +22,15 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.algorithms import surprise
-from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, Lists, Rated
+from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, Lists, Order, Rated
+from harness.extras.accelerate import altered
 from harness.extras.accelerate.calls import NotAccelerated, no_collection
 
 _making = RLock()
 UNUSUAL = "a training set that Surprise did not make"
 NUMBERS = {float, int, np.float64}
+LARGEST = 2**53  # of whole numbers that are equal as floats
+DICTIONARIES = (dict, defaultdict)
 
 
 class RawColumns(NamedTuple):
@@ -47,11 +51,13 @@ class RawColumns(NamedTuple):
 class _Read(NamedTuple):
     """What the dictionaries of a training set held when their columns were read."""
 
+    sides: tuple[dict[int, Rated], dict[int, Rated]]  # the dictionaries themselves
     pairs: list[list[Any]]
     lengths: list[list[int]]
     columns: ColumnTrainset
 
 
+Names = tuple[dict[Any, int], dict[Any, int]]  # inner ids by raw id, of users and of items
 _RAW: WeakKeyDictionary[surprise.Dataset, RawColumns] = WeakKeyDictionary()
 _UNREAD: WeakKeyDictionary[surprise.Trainset, ColumnTrainset] = WeakKeyDictionary()
 _READ: WeakKeyDictionary[surprise.Trainset, _Read] = WeakKeyDictionary()
@@ -113,6 +119,7 @@ def make_trainset(
         item_ids=raw.item_ids,
         scale=scale,
     )
+    require_scale(scale)
     trainset = object.__new__(surprise.Trainset)
     vars(trainset).update(
         n_users=columns.n_users,
@@ -129,28 +136,55 @@ def make_trainset(
     return trainset
 
 
+def columns_made_for(trainset: surprise.Trainset) -> ColumnTrainset:
+    """Return the columns of a training set that was made a moment ago."""
+    return _UNREAD[trainset]
+
+
 def _inner_ids(names: list[Any], codes: Codes) -> dict[Any, int]:
     return dict(zip(map(names.__getitem__, codes.tolist()), range(len(codes)), strict=True))
 
 
 def is_unread(trainset: surprise.Trainset) -> bool:
-    """Return whether nobody has read the dictionaries of a training set that was made here."""
-    return trainset in _UNREAD
+    """Return whether nobody has read or set the dictionaries of a training set made here."""
+    return trainset in _UNREAD and vars(trainset).keys().isdisjoint(("ur", "ir"))
 
 
 def read(trainset: surprise.Trainset) -> None:
-    """Give a training set its dictionaries."""
+    """Give a training set the dictionaries that it does not have; a script may have set one."""
     with _making:
         columns = _UNREAD.get(trainset)
         if columns is None:
             return
-        sides = columns.by_user, columns.by_item
-        pairs = [_pairs(lists) for lists in sides]
-        lengths = [np.diff(lists.offsets).tolist() for lists in sides]
+        lists = columns.by_user, columns.by_item
+        pairs = [_pairs(side) for side in lists]
+        lengths = [np.diff(side.offsets).tolist() for side in lists]
         ur, ir = (_dictionary(*side) for side in zip(pairs, lengths, strict=True))
-        vars(trainset).update(ur=ur, ir=ir)
-        _READ[trainset] = _Read(pairs, lengths, columns)
+        vars(trainset).setdefault("ur", ur)
+        vars(trainset).setdefault("ir", ir)
+        _READ[trainset] = _Read((ur, ir), pairs, lengths, columns)
         del _UNREAD[trainset]
+
+
+def made(trainset: surprise.Trainset, name: str) -> Any:
+    """Return the dictionary ``ur`` or ``ir`` that a training set had when it was made here."""
+    read(trainset)
+    return _READ[trainset].sides[name == "ir"]
+
+
+def names_of(trainset: surprise.Trainset) -> Names:
+    """Return the inner ids of a training set by raw id."""
+    return trainset._raw2inner_id_users, trainset._raw2inner_id_items
+
+
+def same_names(first: Names, second: Names) -> bool:
+    """Return whether two pairs of dictionaries hold the very same ids in the same order."""
+    return all(
+        len(one) == len(other)
+        and all(map(is_, one, other))
+        and all(map(is_, one.values(), other.values()))
+        for one, other in zip(first, second, strict=True)
+    )
 
 
 def read_all() -> None:
@@ -179,63 +213,126 @@ def is_known(trainset: surprise.Trainset) -> bool:
 
 
 def columns_of(
-    trainset: surprise.Trainset, of: tuple[Iterable[int], Iterable[int]] | None = None
+    trainset: surprise.Trainset, of: Read | None = None, *, needs_mean: bool = True
 ) -> ColumnTrainset:
     """Return the columns of a training set, as its dictionaries hold them now, and its mean.
 
     Surprise computes the mean once, when it is needed: what is called before may not ask for it.
-    `of` are inner ids of users and items, -1 for unknown ones, whose lists alone are read.
     """
-    columns = lists_of(trainset, of)
-    if trainset._global_mean is None:
-        trainset._global_mean = columns.global_mean
-    columns.__dict__["global_mean"] = trainset._global_mean
+    mean = trainset._global_mean
+    is_asked = mean is None and needs_mean  # so that every rating counts
+    columns = lists_of(trainset, None if is_asked else of)
+    if is_asked:
+        mean = trainset._global_mean = np.mean(columns.by_user.ratings)
+    if mean is None:
+        columns.__dict__.pop("global_mean", None)
+    elif type(mean) is np.float64:
+        columns.__dict__["global_mean"] = mean
+    else:
+        raise NotAccelerated("a training set whose mean was set")
     return columns
 
 
-def lists_of(
-    trainset: surprise.Trainset, of: tuple[Iterable[int], Iterable[int]] | None = None
-) -> ColumnTrainset:
+@contextmanager
+def mean_unless_refused(trainset: Any) -> Iterator[None]:
+    """Forget a mean that was computed for a call if the call is refused after all."""
+    before = vars(trainset).get("_global_mean", NUMBERS)
+    try:
+        yield
+    except Exception:
+        if before is None:
+            trainset._global_mean = None
+        raise
+
+
+class Read(NamedTuple):
+    """What estimates use of a training set."""
+
+    users: Iterable[int]  # inner ids, -1 for unknown ones
+    items: Iterable[int]
+    reads: tuple[bool, bool]  # whether the lists of these users are read, and of these items
+    is_checked: bool = False  # whether the class of the training set is known to be unchanged
+
+
+def lists_of(trainset: surprise.Trainset, of: Read | None = None) -> ColumnTrainset:
     """Return the columns of a training set as `columns_of` does, without its mean."""
-    if type(trainset) is not surprise.Trainset:
-        raise NotAccelerated(f"a training set of type {type(trainset).__name__}")
-    columns = _UNREAD.get(trainset)
+    require_ordinary(trainset, is_checked=of is not None and of.is_checked)
+    columns = _UNREAD.get(trainset) if is_unread(trainset) else None
     if columns is None and of is not None:
         columns = _unchanged_columns(trainset, of)
     if columns is None:
         columns = _columns_of_dictionaries(trainset)
+    sizes = trainset.n_users, trainset.n_items, trainset.n_ratings
+    if {*map(type, sizes)} != {int} or sizes != (
+        columns.n_users,
+        columns.n_items,
+        columns.n_ratings,
+    ):
+        raise NotAccelerated("a training set whose numbers of users, items or ratings were set")
     if columns.n_ratings == 0:
         raise NotAccelerated("a training set without ratings")
     return columns
 
 
-def _unchanged_columns(
-    trainset: surprise.Trainset, of: tuple[Iterable[int], Iterable[int]]
-) -> ColumnTrainset | None:
+def ratings_of(trainset: surprise.Trainset, columns: ColumnTrainset) -> list[Any]:
+    """Return the ratings by user, as the very objects that the dictionaries of `columns` hold."""
+    known = _READ.get(trainset)
+    if known is None:
+        ratings: list[Any] = columns.by_user.ratings.tolist()
+        return ratings
+    return list(map(itemgetter(1), known.pairs[0]))
+
+
+def require_ordinary(trainset: surprise.Trainset, *, is_checked: bool = False) -> None:
+    """Refuse a training set that is not simply Surprise's, or whose scale is not two numbers."""
+    altered.require_own_trainset(trainset, is_checked=is_checked)
+    require_scale(trainset.rating_scale)
+    if not all(type(names) is dict for names in names_of(trainset)):
+        raise NotAccelerated(UNUSUAL)
+
+
+def require_scale(scale: Any) -> None:
+    """Refuse a rating scale that is not two ordinary numbers."""
+    if type(scale) not in (tuple, list) or len(scale) != 2 or not {*map(type, scale)} <= NUMBERS:
+        raise NotAccelerated("a rating scale that is not two numbers")
+
+
+def _unchanged_columns(trainset: surprise.Trainset, of: Read) -> ColumnTrainset | None:
     """Return the columns of the last time if the lists of some users and items are the same."""
     before = _READ.get(trainset)
-    if before is None or before.columns.rating_scale != trainset.rating_scale:
+    if before is None:
         return None
     lists = before.columns.by_user, before.columns.by_item
-    for side, inner_ids, pairs, (offsets, _, _) in zip(
-        (trainset.ur, trainset.ir), of, before.pairs, lists, strict=True
+    for side, inner_ids, reads, pairs, (offsets, _, _) in zip(
+        (trainset.ur, trainset.ir), of[:2], of.reads, before.pairs, lists, strict=True
     ):
-        if not isinstance(side, dict) or len(side) != len(offsets) - 1:
+        if type(side) not in DICTIONARIES or len(side) != len(offsets) - 1:
             return None
         for inner in inner_ids:
-            if inner >= 0 and not (
-                inner in side
-                and same_objects(pairs[offsets[inner] : offsets[inner + 1]], side[inner])
-            ):
+            if inner < 0:
+                continue
+            if inner not in side:
+                return None
+            if reads and not _is_list(side[inner], pairs[offsets[inner] : offsets[inner + 1]]):
                 return None
     return before.columns
+
+
+def _is_list(now: Any, pairs: list[Any]) -> bool:
+    return type(now) is list and same_objects(pairs, now)
 
 
 def _columns_of_dictionaries(trainset: surprise.Trainset) -> ColumnTrainset:
     sides = trainset.ur, trainset.ir
     sizes = trainset.n_users, trainset.n_items
     for side, size in zip(sides, sizes, strict=True):
-        if not isinstance(side, dict) or list(side) != list(range(size)):
+        if (
+            type(size) is not int
+            or type(side) not in DICTIONARIES
+            or list(side) != list(range(size))
+            or not {*map(type, side)} <= {int}
+            or not {*map(type, side.values())} <= {list}
+        ):
             raise NotAccelerated(UNUSUAL)
     pairs = [list(chain.from_iterable(side.values())) for side in sides]
     lengths = [list(map(len, side.values())) for side in sides]
@@ -244,25 +341,29 @@ def _columns_of_dictionaries(trainset: surprise.Trainset) -> ColumnTrainset:
         before is not None
         and before.lengths == lengths
         and all(map(same_objects, before.pairs, pairs))
-        and before.columns.rating_scale == trainset.rating_scale
     ):
         return before.columns
     lists = [_lists(*side) for side in zip(pairs, lengths, reversed(sizes), strict=True)]
-    names = _raw_ids(trainset._raw2inner_id_users), _raw_ids(trainset._raw2inner_id_items)
-    if (*map(len, names),) != sizes or {*map(len, pairs)} != {trainset.n_ratings}:
+    _require_both_ways(*lists)
+    raw_ids = _raw_ids(trainset._raw2inner_id_users), _raw_ids(trainset._raw2inner_id_items)
+    if (*map(len, raw_ids),) != sizes or {*map(len, pairs)} != {trainset.n_ratings}:
         raise NotAccelerated(UNUSUAL)
     codes = np.arange(sizes[0], dtype=np.int32), np.arange(sizes[1], dtype=np.int32)
-    columns = ColumnTrainset(lists[0], lists[1], codes, names, trainset.rating_scale)
-    _READ[trainset] = _Read(pairs, lengths, columns)
+    columns = ColumnTrainset(lists[0], lists[1], codes, raw_ids, trainset.rating_scale)
+    _READ[trainset] = _Read(sides, pairs, lengths, columns)
     return columns
 
 
 def _lists(pairs: list[Any], lengths: list[int], n_others: int) -> Lists:
     """Return the lists of one side, of which each rating is a tuple."""
+    if not all(lengths):
+        raise NotAccelerated("a user or an item without ratings")
     if set(map(type, pairs)) != {tuple} or set(map(len, pairs)) != {2}:
         raise NotAccelerated(UNUSUAL)
     others, ratings = (list(map(itemgetter(place), pairs)) for place in range(2))
     if not set(map(type, ratings)) <= NUMBERS or not set(map(type, others)) <= {int}:
+        raise NotAccelerated("ratings that are no floats")
+    if int in set(map(type, ratings)) and max(map(abs, ratings)) > LARGEST:
         raise NotAccelerated("ratings that are no floats")
     ids = np.array(others, np.int32)
     if ids.min(initial=0) < 0 or ids.max(initial=0) >= n_others:
@@ -270,6 +371,21 @@ def _lists(pairs: list[Any], lengths: list[int], n_others: int) -> Lists:
     offsets = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])
     return Lists(offsets, ids, np.array(ratings, np.float64))
+
+
+def _require_both_ways(by_user: Lists, by_item: Lists) -> None:
+    """Refuse lists of users and of items that do not hold the same ratings."""
+    n_users, n_items = (len(side.offsets) - 1 for side in (by_user, by_item))
+    raters = Order.of(by_user.offsets, by_user.ids, n_items)  # of each item, users ascending
+    rated = Order.of(raters.offsets, raters.ids, n_users)  # of each user, items ascending
+    ours = by_user.ratings[raters.places][rated.places]
+    other = Order.of(by_item.offsets, by_item.ids, n_users)
+    if not (
+        np.array_equal(rated.offsets, other.offsets)
+        and np.array_equal(rated.ids, other.ids)
+        and np.array_equal(ours, by_item.ratings[other.places], equal_nan=True)
+    ):
+        raise NotAccelerated("a training set whose users and items hold different ratings")
 
 
 def _raw_ids(inner_ids: dict[Any, int]) -> list[Any]:

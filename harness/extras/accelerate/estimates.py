@@ -17,7 +17,8 @@ from harness.algorithms.compiled.matrix import each_row
 from harness.algorithms.trainset import Bools, Codes, ColumnTrainset, Floats, Lists
 from harness.extras.accelerate import altered
 from harness.extras.accelerate.calls import NotAccelerated
-from harness.extras.accelerate.pending import view_of
+from harness.extras.accelerate.columns import Read, is_unread, made
+from harness.extras.accelerate.pending import lazy_rows, pending_name, view_of
 from harness.kernels import kernel
 
 NO_COUNT = -1
@@ -93,7 +94,7 @@ class Estimator:
             and value.flags.c_contiguous
             and len(value) == n
         ):
-            raise NotAccelerated(f"an attribute {name!r} that is not as `fit` leaves it")
+            raise _unlike(name)
         return value
 
 
@@ -203,7 +204,11 @@ class Deviations(Estimator):
         super().__init__(model, columns)
         n = columns.n_items
         if self.model.dev.shape != (n, n) or self.model.freq.shape != (n, n):
-            raise NotAccelerated("an attribute `dev` or `freq` that is not as `fit` leaves it")
+            raise _unlike("dev")
+        if {*map(type, self.model.user_mean)} != {np.float64}:
+            raise _unlike("user_mean")
+        if "dev" in vars(model) and ((self.model.freq > 0) != ~np.isnan(self.model.dev)).any():
+            raise _unlike("freq")
         self.compiled = slope_one.SlopeOne(self.model)
 
     def outcome(self, users: Codes, items: Codes) -> Outcome:
@@ -222,7 +227,8 @@ class Neighbours(Estimator):
             raise NotAccelerated("a user rated an item twice")
         n = columns.n_users if self.model.sim_options["user_based"] else columns.n_items
         if self.model.sim.shape != (n, n):
-            raise NotAccelerated("an attribute `sim` that is not as `fit` leaves it")
+            raise _unlike("sim")
+        require_own_dictionaries(model)
         entry: Any = registry.entry_of(type(model))
         self.compiled: knn.KNNBasic = entry(self.model)
 
@@ -248,12 +254,11 @@ class Neighbours(Estimator):
         values = compiled.complete(means, users, items)
         reasons = np.zeros(len(users), np.int8)
         if np.isnan(compiled.unknown):
-            reasons[np.isnan(values)] = UNKNOWN
+            reasons[(users < 0) | (items < 0)] = UNKNOWN
         if np.isnan(compiled.too_few):
-            few = np.isnan(values[known])
-            if (counts[known[few]] >= max(int(model.min_k), 1)).any():
-                raise NotAccelerated("estimates that are not numbers")
-            reasons[known[few]] = TOO_FEW
+            reasons[known[counts[known] < max(int(model.min_k), 1)]] = TOO_FEW
+        if not np.isfinite(values[reasons == POSSIBLE]).all():
+            raise NotAccelerated("estimates that are not finite")
         counts[reasons != POSSIBLE] = NO_COUNT
         return Outcome(values, reasons, counts)
 
@@ -292,16 +297,108 @@ ESTIMATORS: dict[type, Callable[[surprise.AlgoBase, ColumnTrainset], Estimator]]
 }
 
 
-def lists_read(model: Any, users: Inner, items: Inner) -> tuple[Inner, Inner]:
-    """Return whose lists of ratings the estimates of some users and items read.
+Shape = tuple[Any, int]  # the type of the numbers, and how many dimensions
+_VECTOR: Shape = (np.float64, 1)
+_MATRIX: Shape = (np.float64, 2)
+_CODES: Shape = (np.intp, 1)
+_FACTORS = {"bu": _VECTOR, "bi": _VECTOR, "pu": _MATRIX, "qi": _MATRIX}
+_BASELINES = {"bu": _VECTOR, "bi": _VECTOR, "bx": _VECTOR, "by": _VECTOR}
+_MEANS = {"sim": _MATRIX, "means": _VECTOR}
+_CLUSTERS = {
+    **dict.fromkeys(("user_mean", "item_mean", "avg_cltr_u", "avg_cltr_i"), _VECTOR),
+    **{"cltr_u": _CODES, "cltr_i": _CODES, "avg_cocltr": _MATRIX},
+}
+_LEARNT: dict[type, dict[str, tuple[Any, int]]] = {
+    surprise.SVD: _FACTORS,
+    surprise.SVDpp: _FACTORS | {"yj": _MATRIX},
+    surprise.NMF: _FACTORS,
+    surprise.SlopeOne: {"dev": _MATRIX, "freq": (np.intp, 2)},
+    surprise.CoClustering: _CLUSTERS,
+    surprise.BaselineOnly: {"bu": _VECTOR, "bi": _VECTOR},
+    surprise.NormalPredictor: {"sigma": (np.float64, 0)},
+    surprise.KNNBasic: {"sim": _MATRIX},
+    surprise.KNNWithMeans: _MEANS,
+    surprise.KNNWithZScore: _MEANS | {"sigmas": _VECTOR},
+    surprise.KNNBaseline: _BASELINES | {"sim": _MATRIX},
+}
+"""The types and dimensions of what each algorithm learns; a script may have set others."""
+
+
+def _unlike(name: str) -> NotAccelerated:
+    return NotAccelerated(f"an attribute {name!r} that is not as `fit` leaves it")
+
+
+def require_learnt(kind: type, model: Any) -> None:
+    """Refuse a model of which a script set something of another type than `fit` sets."""
+    attributes = vars(model)
+    for name, (number, n_dimensions) in _LEARNT[kind].items():
+        if name not in attributes and lazy_rows(model, name) is not None:
+            continue
+        value = attributes.get(name)
+        if n_dimensions == 0:
+            is_alike = type(value) is number
+        else:
+            is_alike = (
+                type(value) is np.ndarray
+                and value.dtype == number
+                and value.ndim == n_dimensions
+                and value.flags.c_contiguous
+            )
+        if not is_alike:
+            raise _unlike(name)
+    if kind is surprise.SlopeOne:
+        means = attributes.get("user_mean")
+        if type(means) is not list or len(means) != model.trainset.n_users:
+            raise _unlike("user_mean")
+    for name, size in _sizes(kind, model).items():
+        if len(attributes[name]) != size:
+            raise _unlike(name)
+
+
+def _sizes(kind: type, model: Any) -> dict[str, int]:
+    """Return how long the vectors of a model are that a kernel reads without looking."""
+    n_users, n_items = model.trainset.n_users, model.trainset.n_items
+    if ESTIMATORS[kind] is Neighbours:
+        n_x, n_y = (n_users, n_items) if model.sim_options["user_based"] else (n_items, n_users)
+        sizes = {"sim": n_x, "means": n_x, "sigmas": n_x, "bx": n_x, "by": n_y}
+    else:
+        sizes = {"yj": n_items, "qi": n_items, "pu": n_users, "dev": n_items, "freq": n_items}
+    sizes |= {"bu": n_users, "bi": n_items, "cltr_u": n_users, "cltr_i": n_items}
+    sizes |= {"user_mean": n_users, "item_mean": n_items}
+    return {name: n for name, n in sizes.items() if name in _LEARNT[kind] and name in vars(model)}
+
+
+def require_own_dictionaries(model: Any) -> None:
+    """Refuse neighbours whose dictionaries are no longer those of the training set."""
+    trainset, attributes = model.trainset, vars(model)
+    names = ("ur", "ir") if model.sim_options["user_based"] else ("ir", "ur")
+    for own, name in zip(("xr", "yr"), names, strict=True):
+        if own in attributes:
+            theirs = attributes[own]
+        elif pending_name(model, own) == name:
+            theirs = None if is_unread(trainset) else made(trainset, name)
+        else:
+            raise _unlike(own)
+        if theirs is not vars(trainset).get(name):
+            raise _unlike(own)
+
+
+def read_by(model: Any, users: Inner, items: Inner) -> Read:
+    """Return what the estimates of some users and items use of a training set.
 
     Vectors, biases and clusters are in the model; the other algorithms look up what a user rated
     or, with users as neighbours, who rated an item.
     """
-    kind = kind_of(model)
+    kind = class_of(model)
     if ESTIMATORS[kind] is Neighbours:
-        return ([], items) if model.sim_options["user_based"] else (users, [])
-    return (users if kind in (surprise.SVDpp, surprise.SlopeOne) else []), []
+        is_by_user = bool(model.sim_options["user_based"])
+        return Read(users, items, (not is_by_user, is_by_user))
+    return Read(users, items, (kind in (surprise.SVDpp, surprise.SlopeOne), False))
+
+
+def class_of(model: surprise.AlgoBase) -> type:
+    """Return the class of Surprise that a model is of, once `kind_of` has found that it is."""
+    return next(kind for kind in type(model).__mro__ if kind in ESTIMATORS)
 
 
 def kind_of(model: surprise.AlgoBase) -> type:
@@ -312,12 +409,15 @@ def kind_of(model: surprise.AlgoBase) -> type:
     altered.require_own_test(entry.model_class)
     if not entry.may_score(model):
         raise NotAccelerated("a subclass that overrides how it estimates, or unusual parameters")
+    altered.require_plain_access(type(model))
     return entry.model_class
 
 
 def estimator_of(model: surprise.AlgoBase, columns: ColumnTrainset) -> Estimator:
-    """Return what estimates for a fitted model; refuse a class that does something of its own."""
+    """Return what estimates for a fitted model that `kind_of` has not refused."""
+    kind = class_of(model)
+    require_learnt(kind, model)
     try:
-        return ESTIMATORS[kind_of(model)](model, columns)
+        return ESTIMATORS[kind](model, columns)
     except base.NeedsSurprise:
         raise NotAccelerated("similarities or spreads that have no order") from None

@@ -16,6 +16,7 @@ from harness.algorithms.compiled.matrix import LazyMatrix
 from harness.algorithms.trainset import ColumnTrainset
 from harness.extras.accelerate import altered, descent, traps
 from harness.extras.accelerate.calls import NotAccelerated, state
+from harness.extras.accelerate.columns import is_unread
 from harness.extras.accelerate.pending import NAMES, forget, set_pending, view_of
 
 Attributes = dict[str, Any]
@@ -50,6 +51,9 @@ def fit(
     view.bu = view.bi = None
     prepared = _PREPARED.pop(model, None)
     attributes, pending = prepared or FITS[owner](view, entry, columns)
+    attributes, pending = dict(attributes), dict(pending)
+    if FITS[owner] is _fit_neighbours:
+        _add_dictionaries(model, trainset, attributes, pending)
     forget(model)
     surprise.AlgoBase.fit(model, trainset)
     vars(model).update(attributes)
@@ -63,6 +67,7 @@ def require_ordinary(owner: type, model: surprise.AlgoBase) -> Any:
     if entry is None or entry.model_class is not owner or owner not in FITS:
         raise NotAccelerated("a class that Surprise does not have")
     altered.require_own_fit(owner)
+    altered.require_plain_access(type(model))
     # The call has come to the ``fit`` of this class, whatever a subclass does around it.
     if not entry._unchanged(model, [name for name in entry.fit_methods if name != "fit"]):
         raise NotAccelerated("a subclass that overrides what `fit` calls")
@@ -147,7 +152,7 @@ def _fit_baselines(model: Any, entry: Any, columns: ColumnTrainset) -> Learnt:
 def baselines(model: Any, columns: ColumnTrainset) -> tuple[Any, Any]:
     """Return what ``compute_baselines`` does for a model without biases."""
     options = model.bsl_options
-    altered.require_own_functions()
+    altered.require_own_functions("compute_baselines")
     if not parameters.is_ordinary("bsl_options", options):
         raise NotAccelerated("parameters of unusual types")
     return baseline_only.fit_baselines(options, columns)
@@ -199,12 +204,36 @@ def _fit_neighbours(model: Any, entry: Any, columns: ColumnTrainset) -> Learnt:
     if "bu" in names:
         say_baselines(model)
     say_similarities(model, name)
-    xr, yr = model.switch("ur", "ir")
-    pending = {"sim": similarities, "xr": xr, "yr": yr}
+    pending = {"sim": similarities}
     learnt = {name: value for name, value in vars(model).items() if name in names}
     if isinstance(similarities, np.ndarray):
         learnt["sim"] = pending.pop("sim")
     return learnt, pending
+
+
+def _add_dictionaries(
+    model: Any, trainset: surprise.Trainset, attributes: Attributes, pending: Attributes
+) -> None:
+    """Let a neighbour method have its dictionaries: at once if somebody has read them already."""
+    names = ("ur", "ir") if model.sim_options["user_based"] else ("ir", "ur")
+    for own, name in zip(("xr", "yr"), names, strict=True):
+        if is_unread(trainset):
+            pending[own] = trainset, name
+        else:
+            attributes[own] = getattr(trainset, name)
+
+
+def needs_mean(owner: type, model: Any) -> bool:
+    """Return whether the ``fit`` of a class asks for the mean of all ratings."""
+    if owner in (surprise.KNNBasic, surprise.KNNWithMeans, surprise.KNNWithZScore):
+        return measure_of(model) == "pearson_baseline"
+    return owner is not surprise.SlopeOne
+
+
+def measure_of(model: Any) -> str:
+    """Return the similarity measure of a model; empty if it is not a name."""
+    name = getattr(model, "sim_options", {}).get("name", "msd")
+    return name.lower() if isinstance(name, str) else ""
 
 
 def similarities_of(model: Any, columns: ColumnTrainset) -> Any:
@@ -222,13 +251,16 @@ def similarities_of(model: Any, columns: ColumnTrainset) -> Any:
 
 def compute_similarities(model: Any, columns: ColumnTrainset) -> Any:
     """Return what ``compute_similarities`` does, as an array."""
-    altered.require_own_functions()
+    altered.require_own_functions("compute_similarities")
     if columns.has_repeats:
         raise NotAccelerated("a user rated an item twice")
     if not parameters.is_ordinary("sim_options", model.sim_options):
         raise NotAccelerated("parameters of unusual types")
     name = model.sim_options.get("name", "msd").lower()
     if name == "pearson_baseline":
+        own = surprise.AlgoBase.compute_baselines
+        if type(model).compute_baselines is not own or "compute_baselines" in vars(model):
+            raise NotAccelerated("baselines of a class's own")
         model.compute_baselines()
     view = view_of(model, columns)
     view.switch = surprise.KNNBasic.switch.__get__(view)  # of a class of one's own

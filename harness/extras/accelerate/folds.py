@@ -11,7 +11,7 @@ import numpy as np
 from harness.algorithms import surprise
 from harness.algorithms.trainset import Floats
 from harness.extras.accelerate import altered, measures, testing
-from harness.extras.accelerate.calls import NotAccelerated, Options, run, state
+from harness.extras.accelerate.calls import NotAccelerated, Options, is_active, run, state
 from harness.extras.accelerate.predictions import clipped
 from harness.extras.accelerate.scored import scored_rows
 
@@ -50,17 +50,17 @@ class FoldScorer:
         fitted = time()
         columns = _columns(algo, testset)
         tested = time()
-        test_scores, train_scores = _scores(columns, names), {}
-        if return_train_measures:
-            train_scores = _scores(_columns(algo, trainset.build_testset()), names)
+        on_training = _columns(algo, trainset.build_testset()) if return_train_measures else None
+        test_scores = _scores(columns, names)
+        train_scores = {} if on_training is None else _scores(on_training, names)
         return test_scores, train_scores, fitted - start, tested - fitted
 
     def is_ordinary(self, algo: Any, names: list[str]) -> bool:
         """Return whether the scores of a model are computed here."""
         return (
-            {*names} <= {*altered.MEASURES}
-            and altered.is_own(surprise.AlgoBase, "test")
-            and all(altered.is_own(surprise.accuracy, name) for name in names)
+            is_active()
+            and {*names} <= {*altered.MEASURES}
+            and altered.scores_as_surprise(names)
             and isinstance(algo, surprise.AlgoBase)
             and type(algo).test is surprise.AlgoBase.test
             and "test" not in vars(algo)
@@ -76,7 +76,7 @@ def _columns(algo: Any, testset: Any) -> Columns | list[Any]:
         if not rows.members or rows.truth is None:
             raise NotAccelerated("a test set that is empty or has ratings that are no floats")
         outcome = testing.outcome_of(algo, estimator, rows)
-        mean, scale = algo.trainset.global_mean, algo.trainset.rating_scale
+        mean, scale = testing.mean_for(algo, outcome), algo.trainset.rating_scale
         return lambda: rows.column(0), rows.truth, clipped(outcome, mean, scale)
 
     name = f"{type(algo).__name__}.test"

@@ -14,9 +14,17 @@ import numpy as np
 from harness.algorithms import surprise
 from harness.algorithms.trainset import Codes, ColumnTrainset, Floats
 from harness.extras.accelerate import altered, traps
-from harness.extras.accelerate.calls import NotAccelerated
+from harness.extras.accelerate.calls import NotAccelerated, is_active
 from harness.extras.accelerate.columns import columns_of, is_known
-from harness.extras.accelerate.estimates import REASONS, TOO_FEW, UNKNOWN, add_rows, lists_read
+from harness.extras.accelerate.estimates import (
+    REASONS,
+    TOO_FEW,
+    UNKNOWN,
+    add_rows,
+    read_by,
+    require_learnt,
+    require_own_dictionaries,
+)
 from harness.extras.accelerate.pending import lazy_rows
 from harness.kernels import kernel
 
@@ -41,9 +49,15 @@ def predict(
 ) -> Any:
     """Return the prediction of one pair of raw ids."""
     trainset = model.trainset
-    user = trainset._raw2inner_id_users.get(uid, -1)
-    item = trainset._raw2inner_id_items.get(iid, -1)
-    columns = columns_of(trainset, lists_read(model, (user,), (item,)))
+    user = _inner(trainset._raw2inner_id_users, uid, trainset.n_users)
+    item = _inner(trainset._raw2inner_id_items, iid, trainset.n_items)
+    kind = type(model)
+    require_learnt(kind, model)
+    needs_mean = kind in (surprise.SVDpp, surprise.KNNBaseline)
+    read = read_by(model, (user,), (item,))._replace(is_checked=True)
+    columns = columns_of(trainset, read, needs_mean=needs_mean)
+    if "sim" in vars(model) or lazy_rows(model, "sim") is not None:
+        require_own_dictionaries(model)
     for side, name, inner, inner_ids in (
         ("user", uid, user, trainset._raw2inner_id_users),
         ("item", iid, item, trainset._raw2inner_id_items),
@@ -60,6 +74,14 @@ def predict(
         lowest, highest = trainset.rating_scale
         value = max(lowest, min(highest, value))
     return surprise.Prediction(uid, iid, r_ui, value, details)
+
+
+def _inner(inner_ids: dict[Any, int], raw: Any, size: int) -> int:
+    """Return an inner id, -1 for what is unknown."""
+    inner = inner_ids.get(raw, -1)
+    if type(inner) is not int:
+        raise NotAccelerated("inner ids that are not whole numbers")
+    return inner if 0 <= inner < size else -1
 
 
 def _require_known(user: int, item: int) -> None:
@@ -101,10 +123,14 @@ def _by_neighbours(model: Any, columns: ColumnTrainset, user: int, item: int) ->
             raise surprise.PredictionImpossible(REASONS[TOO_FEW])
         if n == 0:
             raise NotAccelerated("a division by zero")
+        if not np.isfinite(weighted):
+            raise NotAccelerated("estimates that are not finite")
         return np.float64(weighted) / total, {"actual_k": n}
     if n:
         mean = np.float64(weighted if n >= model.min_k else 0.0) / total
         estimate = estimate + (mean * model.sigmas[x] if len(spreads) else mean)
+    if not np.isfinite(estimate):
+        raise NotAccelerated("estimates that are not finite")
     return estimate, {"actual_k": n}
 
 
@@ -171,6 +197,8 @@ def _by_deviations(model: Any, columns: ColumnTrainset, user: int, item: int) ->
         deviations = lazy[item][rated]
         relevant = deviations[deviations == deviations]
     estimate = model.user_mean[user]
+    if type(estimate) is not np.float64:
+        raise NotAccelerated("an attribute 'user_mean' that is not as `fit` leaves it")
     if len(relevant):
         estimate = estimate + np.add.accumulate(relevant)[-1] / len(relevant)
     return estimate, {}
@@ -204,3 +232,20 @@ def neighbours(model: Any, row: Floats, inner: int, k: int) -> list[int]:
     """Return what ``get_neighbors`` does, from one row of similarities."""
     pairs = [(x, similarity) for x, similarity in enumerate(row) if x != inner]
     return [x for x, _ in heapq.nlargest(k, pairs, key=lambda pair: pair[1])]
+
+
+def may_list_neighbours(model: Any, inner: Any) -> bool:
+    """Return whether a row of similarities that is still pending answers ``get_neighbors``."""
+    trainset = vars(model).get("trainset")
+    return (
+        is_active()
+        and type(inner) is int
+        and inner >= 0
+        and type(trainset) is surprise.Trainset
+        and altered.lists_neighbours_as_surprise(trainset)
+        and len(lazy_rows(model, "sim") or ()) == _n_listed(model, trainset)
+    )
+
+
+def _n_listed(model: Any, trainset: surprise.Trainset) -> Any:
+    return trainset.n_users if model.sim_options["user_based"] else trainset.n_items

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from threading import RLock
-from typing import Any
+from typing import Any, NamedTuple
 
 from harness.algorithms import surprise
 from harness.extras.accelerate import (
@@ -22,6 +22,7 @@ from harness.extras.accelerate import (
     descent,
     folds,
     measures,
+    one_by_one,
     pending,
     replacements,
     splits,
@@ -40,8 +41,21 @@ VERSIONS = ("1.1.5",)
 """Of Surprise, whose results are the same."""
 _MISSING: Any = object()
 _changing = RLock()
-_originals: list[tuple[Any, str, Any]] = []
-_codes: dict[str, types.FunctionType] = {}
+
+
+class _Place(NamedTuple):
+    """What a class or module held, and what the patch put in its place."""
+
+    owner: Any
+    name: str
+    original: Any
+    replacement: Any
+
+
+_installed: list[_Place] = []
+_made: dict[tuple[Any, str], tuple[Any, Any]] = {}
+_measures: dict[str, tuple[types.FunctionType, types.FunctionType]] = {}
+"""Each function of ``surprise.accuracy``, and another one with the code that it had."""
 
 MODELS = (
     surprise.SVD,
@@ -57,6 +71,11 @@ MODELS = (
     surprise.KNNBaseline,
 )
 selection = surprise.model_selection
+ITERATORS: dict[type, tuple[Callable[..., Any], ...]] = {
+    selection.KFold: (splits.k_fold, splits.check_k_fold),
+    selection.ShuffleSplit: (splits.shuffle_split, splits.check_shuffle_split),
+    selection.LeaveOneOut: (splits.leave_one_out,),
+}
 
 
 def _methods() -> list[tuple[type, str, Callable[[Any], Any]]]:
@@ -67,7 +86,7 @@ def _methods() -> list[tuple[type, str, Callable[[Any], Any]]]:
     return [
         *((kind, "fit", replacements.fit_of(kind)) for kind in MODELS),
         (model, "test", replacements.test),
-        (model, "predict", replacements.predict),
+        *((kind, "predict", replacements.predict) for kind in one_by_one.ESTIMATES),
         (model, "compute_baselines", replacements.compute_baselines),
         (model, "compute_similarities", replacements.compute_similarities),
         (model, "get_neighbors", replacements.get_neighbors),
@@ -75,9 +94,6 @@ def _methods() -> list[tuple[type, str, Callable[[Any], Any]]]:
         (model, "__getstate__", replacements.state_of_model),
         (trainset, "__getattr__", replacements.missing_attribute_of_trainset),
         (trainset, "__getstate__", replacements.state_of_trainset),
-        (trainset, "knows_user", replacements.knows("n_users")),
-        (trainset, "knows_item", replacements.knows("n_items")),
-        (trainset, "all_ratings", replacements.all_ratings),
         (trainset, "build_testset", by_columns(testsets.build_testset, "build_testset")),
         (
             trainset,
@@ -96,21 +112,7 @@ def _methods() -> list[tuple[type, str, Callable[[Any], Any]]]:
             "build_full_trainset",
             by_columns(splits.build_full_trainset, "build_full_trainset"),
         ),
-        (
-            selection.KFold,
-            "split",
-            replacements.split("KFold", splits.k_fold, splits.check_k_fold),
-        ),
-        (
-            selection.ShuffleSplit,
-            "split",
-            replacements.split("ShuffleSplit", splits.shuffle_split, splits.check_shuffle_split),
-        ),
-        (
-            selection.LeaveOneOut,
-            "split",
-            replacements.split("LeaveOneOut", splits.leave_one_out),
-        ),
+        *((kind, "split", replacements.split(kind, *how)) for kind, how in ITERATORS.items()),
     ]
 
 
@@ -176,15 +178,17 @@ def unpatch_surprise() -> None:
         pending.make_all_models()
         columns.read_all()
         descent.forget_draws()
-        while _originals:
-            owner, name, original = _originals.pop()
-            if original is _MISSING:
-                delattr(owner, name)
+        while _installed:
+            place = _installed.pop()
+            if vars(place.owner).get(place.name, _MISSING) is not place.replacement:
+                continue  # a script has put its own there, or has deleted it
+            if place.original is _MISSING:
+                delattr(place.owner, place.name)
             else:
-                setattr(owner, name, original)
-        for name, function in _codes.items():
-            getattr(surprise.accuracy, name).__code__ = function.__code__
-        _codes.clear()
+                setattr(place.owner, place.name, place.original)
+        for name, (function, original) in _measures.items():
+            if function.__code__ is getattr(_Measures, name).__code__:
+                function.__code__ = original.__code__
         state.is_patched, state.options = False, Options()
         show_calls(False)
 
@@ -224,35 +228,50 @@ def _is_checked_version(strict: bool) -> bool:
 
 
 def _install() -> None:
+    _take_back()
     altered.look(MODELS)
     for owner, name, replacement in _methods():
-        original = vars(owner).get(name, _MISSING)
-        if original is _MISSING:
-            _set(owner, name, replacement(None))
-        elif altered.is_of_surprise(original):  # else a script put its own there
-            _set(owner, name, replacement(original))
+        original = vars(owner).get(name)
+        if name not in vars(owner):
+            _put(owner, name, _MISSING, partial(replacement, None))
+        elif altered.was_own(owner, name):  # else a script put its own there
+            _put(owner, name, original, partial(replacement, original))
     for module in (selection.validation, selection.search):
-        _set(module, "fit_and_score", folds.FoldScorer(_fit_and_score, _scorer))
-        runner = together.JobRunner(module.Parallel, holds_folds=module is selection.search)
-        _set(module, "Parallel", runner)
+        if altered.was_own(module, "fit_and_score"):
+            scores = module.fit_and_score
+            _put(module, "fit_and_score", scores, partial(folds.FoldScorer, scores, _scorer))
+        if altered.was_own(module, "Parallel"):
+            runs, is_search = module.Parallel, module is selection.search
+            _put(module, "Parallel", runs, partial(together.JobRunner, runs, is_search))
     for name in filter(partial(altered.was_own, surprise.accuracy), altered.MEASURES):
         function = getattr(surprise.accuracy, name)
-        _codes[name] = types.FunctionType(
-            function.__code__, function.__globals__, name, function.__defaults__
-        )
-        function.__code__ = getattr(_Measures, name).__code__
+        if name not in _measures:
+            original = types.FunctionType(
+                function.__code__, function.__globals__, name, function.__defaults__
+            )
+            _measures[name] = function, original
+        if function is _measures[name][0]:
+            function.__code__ = getattr(_Measures, name).__code__
     altered.remember()
 
 
-def _set(owner: Any, name: str, value: Any) -> None:
-    _originals.append((owner, name, vars(owner).get(name, _MISSING)))
-    setattr(owner, name, value)
+def _take_back() -> None:
+    """Let a method that a script has put back after the patch ended be Surprise's own again."""
+    for (owner, name), (original, replacement) in _made.items():
+        if vars(owner).get(name, _MISSING) is replacement:
+            if original is _MISSING:
+                delattr(owner, name)
+            else:
+                setattr(owner, name, original)
 
 
-def _fit_and_score(*arguments: Any) -> Any:
-    """Call Surprise's own function."""
-    original = next(old for _, name, old in _originals if name == "fit_and_score")
-    return original(*arguments)
+def _put(owner: Any, name: str, original: Any, make: Callable[[], Any]) -> None:
+    """Put a replacement in a place: the same each time, since a script may hold it."""
+    made = _made.get((owner, name))
+    if made is None or made[0] is not original:
+        made = _made[owner, name] = original, make()
+    _installed.append(_Place(owner, name, *made))
+    setattr(owner, name, made[1])
 
 
 def _scorer(options: Options) -> Any:
@@ -293,9 +312,10 @@ class _Measures:
 
 def measured(name: str, title: str, predictions: Any, verbose: Any) -> Any:
     """Return what a function of ``surprise.accuracy`` does."""
-    original = _codes[name]
+    original = _measures[name][1]
 
     def attempt() -> Any:
+        altered.require_own_measures()
         value = measures.value(name, *measures.columns_of_predictions(predictions))
         if verbose:
             print(f"{title}{value:1.4f}")  # noqa: T201 - as Surprise does

@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 from harness.algorithms import surprise
 from harness.algorithms.compiled.matrix import LazyMatrix
 from harness.algorithms.trainset import ColumnTrainset
+from harness.extras.accelerate import columns
 
 _making = RLock()
 _PENDING: WeakKeyDictionary[surprise.AlgoBase, dict[str, Any]] = WeakKeyDictionary()
@@ -21,6 +22,8 @@ NAMES = ("sim", "xr", "yr", "dev", "freq")
 
 def set_pending(model: surprise.AlgoBase, attributes: dict[str, Any]) -> None:
     """Let a model have some attributes from now on; they are made if they must be at once."""
+    for name in attributes:
+        vars(model).pop(name, None)
     _PENDING[model] = attributes
     if not _waits(model):
         make_all(model)
@@ -30,14 +33,22 @@ def _waits(model: surprise.AlgoBase) -> bool:
     """Return whether a model's class asks for what is missing, also when it is pickled."""
     kind, base = type(model), surprise.AlgoBase
     names = ("__getattr__", "__getstate__", "__reduce__", "__reduce_ex__")
-    return all(getattr(kind, name, None) is getattr(base, name, None) for name in names)
+    return not any(hasattr(kind, name) for name in NAMES) and all(
+        getattr(kind, name, None) is getattr(base, name, None) for name in names
+    )
 
 
 def forget(model: surprise.AlgoBase) -> None:
-    """Drop what a model has of these attributes, since it is fitted anew."""
+    """Drop what a model waits for: it has been fitted anew."""
     _PENDING.pop(model, None)
-    for name in NAMES:
-        vars(model).pop(name, None)
+
+
+def forget_set(model: surprise.AlgoBase) -> None:
+    """Drop what has been set since: a fit that failed leaves the rest as it was."""
+    with _making:
+        for name in [*(_PENDING.get(model) or ())]:
+            if name in vars(model):
+                del _PENDING[model][name]
 
 
 def make(model: surprise.AlgoBase, name: str) -> Any:
@@ -48,8 +59,8 @@ def make(model: surprise.AlgoBase, name: str) -> Any:
             value = pending[name]
             if isinstance(value, LazyMatrix):
                 value = value.matrix()
-            elif name in ("xr", "yr"):  # the name of the training set's dictionary
-                value = getattr(model.trainset, value)
+            elif name in ("xr", "yr"):  # the training set and the name of its dictionary
+                value = columns.made(*value)
             vars(model)[name] = value
             del pending[name]
             return value
@@ -77,7 +88,13 @@ def lazy_rows(model: surprise.AlgoBase, name: str) -> LazyMatrix | None:
     return value if isinstance(value, LazyMatrix) else None
 
 
-def view_of(model: surprise.AlgoBase, columns: ColumnTrainset) -> Any:
+def pending_name(model: surprise.AlgoBase, name: str) -> str | None:
+    """Return which dictionary of the training set ``xr`` or ``yr`` will be, while it is pending."""
+    value = (_PENDING.get(model) or {}).get(name)
+    return value[1] if value is not None and value[0] is model.trainset else None
+
+
+def view_of(model: surprise.AlgoBase, trainset: ColumnTrainset) -> Any:
     """Return a model with the same attributes, what is pending included, and columns to read."""
     view = object.__new__(type(model))
     pending = {
@@ -86,5 +103,5 @@ def view_of(model: surprise.AlgoBase, columns: ColumnTrainset) -> Any:
         if name not in ("xr", "yr")
     }
     vars(view).update(pending, **vars(model))
-    vars(view)["trainset"] = columns
+    vars(view)["trainset"] = trainset
     return view

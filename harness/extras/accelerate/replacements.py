@@ -7,11 +7,10 @@ from functools import wraps
 from time import perf_counter
 from typing import Any
 
-import numpy as np
-
 from harness.algorithms import surprise
 from harness.algorithms.trainset import ColumnTrainset
 from harness.extras.accelerate import (
+    altered,
     columns,
     comparison,
     fits,
@@ -28,6 +27,7 @@ from harness.extras.accelerate.calls import (
     NotAccelerated,
     Streams,
     count,
+    is_active,
     run,
     state,
 )
@@ -44,16 +44,25 @@ def fit_of(owner: type) -> Callable[[Method], Method]:
         def fit(self: Any, trainset: Any) -> Any:
             if isinstance(trainset, ColumnTrainset):  # the harness's own
                 return original(self, trainset)
+            if not is_active():
+                return original(self, trainset)
             twin = comparison.twin_of(self) if state.options.compare else None
             before = Streams()
 
             def attempt() -> Any:
-                fits.fit(owner, self, trainset, columns.columns_of(trainset))
+                needs_mean = fits.needs_mean(owner, self)
+                with columns.mean_unless_refused(trainset):
+                    read = columns.columns_of(trainset, needs_mean=needs_mean)
+                    fits.fit(owner, self, trainset, read)
                 return self
 
             def by_itself() -> Any:
+                try:
+                    original(self, trainset)
+                finally:
+                    pending.forget_set(self)
                 pending.forget(self)
-                return original(self, trainset)
+                return self
 
             def check(_: Any) -> None:
                 after = Streams()
@@ -84,8 +93,8 @@ def test(original: Method) -> Method:
 
         def attempt() -> Any:
             predictions = testing.test(self, rows)
-            for prediction in predictions if verbose else ():
-                print(prediction)  # noqa: T201 - as Surprise does
+            for line in [*map(str, predictions)] if verbose else ():  # all, before one is printed
+                print(line)  # noqa: T201 - as Surprise does
             return predictions
 
         def check(predictions: Any) -> None:
@@ -101,28 +110,28 @@ def test(original: Method) -> Method:
     return test
 
 
-def predict(original: Method) -> Method:
-    """Return what replaces ``AlgoBase.predict``."""
+def predict(_: Method | None) -> Method:
+    """Return the ``predict`` of a class that inherits that of ``AlgoBase``."""
 
-    @wraps(original)
-    def predict(
-        self: Any, uid: Any, iid: Any, r_ui: Any = None, clip: bool = True, verbose: bool = False
-    ) -> Any:
+    @wraps(surprise.AlgoBase.predict)
+    def predict(self: Any, *arguments: Any, **options: Any) -> Any:
+        original = surprise.AlgoBase.predict  # by now perhaps a script's, or with its defaults
         estimate = one_by_one.ESTIMATES.get(type(self))
-        if estimate is None or not one_by_one.may_predict(self):
-            return original(self, uid, iid, r_ui, clip, verbose)
+        if estimate is None or not is_active() or not one_by_one.may_predict(self):
+            return original(self, *arguments, **options)
 
         def attempt() -> Any:
+            uid, iid, r_ui, clip, verbose = _pair(*arguments, **options)
             prediction = one_by_one.predict(self, estimate, uid, iid, r_ui, clip)
             if verbose:
                 print(prediction)  # noqa: T201 - as Surprise does
             return prediction
 
         def by_itself() -> Any:
-            return original(self, uid, iid, r_ui, clip, verbose)
+            return original(self, *arguments, **options)
 
         def check(prediction: Any) -> None:
-            expected = original(self, uid, iid, r_ui, clip)
+            expected = original(self, *arguments, **options)
             comparison.require_same(prediction, expected, f"{type(self).__name__}.predict")
 
         return run(f"{type(self).__name__}.predict", attempt, by_itself, check=check)
@@ -130,19 +139,27 @@ def predict(original: Method) -> Method:
     return predict
 
 
+def _pair(
+    uid: Any, iid: Any, r_ui: Any = None, clip: bool = True, verbose: bool = False
+) -> tuple[Any, ...]:
+    """Return the arguments of ``AlgoBase.predict``."""
+    return uid, iid, r_ui, clip, verbose
+
+
 def compute_baselines(original: Method) -> Method:
     """Return what replaces ``AlgoBase.compute_baselines``."""
 
     @wraps(original)
     def compute_baselines(self: Any) -> Any:
-        if self.bu is not None or isinstance(self.trainset, ColumnTrainset):
+        if not is_active() or self.bu is not None or isinstance(self.trainset, ColumnTrainset):
             return original(self)
 
         def attempt() -> Any:
-            bu, bi = fits.baselines(self, columns.columns_of(self.trainset))
+            with columns.mean_unless_refused(self.trainset):
+                bu, bi = fits.baselines(self, columns.columns_of(self.trainset))
             self.bu, self.bi = bu, bi
             fits.say_baselines(self)
-            return bu, bi
+            return self.bu, self.bi
 
         name = f"{type(self).__name__}.compute_baselines"
         check = _same_for_twin(self, original, name)
@@ -161,7 +178,10 @@ def compute_similarities(original: Method) -> Method:
         name = f"{type(self).__name__}.compute_similarities"
 
         def attempt() -> Any:
-            return fits.compute_similarities(self, columns.columns_of(self.trainset))
+            needs_mean = fits.measure_of(self) == "pearson_baseline"
+            with columns.mean_unless_refused(self.trainset):
+                read = columns.columns_of(self.trainset, needs_mean=needs_mean)
+                return fits.compute_similarities(self, read)
 
         check = _same_for_twin(self, original, name)
         return run(name, attempt, lambda: original(self), check=check)
@@ -186,7 +206,7 @@ def get_neighbors(original: Method) -> Method:
     @wraps(original)
     def get_neighbors(self: Any, iid: int, k: int) -> Any:
         similarities = pending.lazy_rows(self, "sim")
-        if similarities is None or not isinstance(iid, int | np.integer) or iid < 0:
+        if similarities is None or not one_by_one.may_list_neighbours(self, iid):
             return original(self, iid, k)
         return one_by_one.neighbours(self, similarities[int(iid)], iid, k)
 
@@ -235,38 +255,6 @@ def state_of_trainset(_: Method | None) -> Method:
     return state_of
 
 
-def knows(size: str) -> Callable[[Method], Method]:
-    """Return what replaces ``Trainset.knows_user`` and ``knows_item``."""
-
-    def replace(original: Method) -> Method:
-        @wraps(original)
-        def knows(self: Any, inner: Any) -> bool:
-            if type(inner) is int and columns.is_unread(self):
-                return 0 <= inner < int(getattr(self, size))
-            if type(inner) is str and columns.is_unread(self):
-                return False
-            return bool(original(self, inner))
-
-        return knows
-
-    return replace
-
-
-def all_ratings(original: Method) -> Method:
-    """Return what replaces ``Trainset.all_ratings``."""
-
-    @wraps(original)
-    def all_ratings(self: Any) -> Iterator[tuple[int, int, float]]:
-        if not columns.is_unread(self):
-            yield from original(self)
-            return
-        offsets, items, ratings = columns.lists_of(self).by_user
-        owners = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-        yield from zip(owners.tolist(), items.tolist(), ratings.tolist(), strict=True)
-
-    return all_ratings
-
-
 def from_columns(
     attempt: Method, name: str, *, to_compare: bool = True
 ) -> Callable[[Method], Method]:
@@ -275,7 +263,7 @@ def from_columns(
     def replace(original: Method) -> Method:
         @wraps(original)
         def method(self: Any, *arguments: Any, **options: Any) -> Any:
-            if isinstance(self, ColumnTrainset):
+            if isinstance(self, ColumnTrainset) or not is_active():
                 return original(self, *arguments, **options)
 
             def check(value: Any) -> None:
@@ -295,14 +283,19 @@ def from_columns(
 
 
 def split(
-    name: str, attempt: Method, check: Callable[[Any, splits.Rows], None] = lambda *_: None
+    owner: type, attempt: Method, check: Callable[[Any, splits.Rows], None] = lambda *_: None
 ) -> Callable[[Method], Method]:
     """Return what replaces the ``split`` of an iterator."""
+    name = owner.__name__
 
     def replace(original: Method) -> Method:
         @wraps(original)
         def split(self: Any, data: Any) -> Iterator[splits.Fold]:
+            if not is_active():
+                yield from original(self, data)
+                return
             try:
+                altered.require_own_folds(owner)
                 rows = splits.rows_of(data)
                 check(self, rows)
             except NotAccelerated as refusal:
@@ -350,6 +343,7 @@ def load(original: Method) -> Method:
     @wraps(original)
     def begin(self: Any, ratings_file: Any = None, reader: Any = None, df: Any = None) -> None:
         def attempt() -> None:
+            altered.require_own_data()
             rows = splits.rows_of_frame(df)
             surprise.Dataset.__init__(self, reader)
             self.has_been_split, self.df, self.raw_ratings = False, df, rows
@@ -363,6 +357,7 @@ def load(original: Method) -> Method:
             run("load_from_df", attempt, lambda: original(self, None, reader, df), check=check)
         else:
             original(self, ratings_file, reader, df)
-        traps.warn_of_raw_ratings(self.raw_ratings, reader)
+        if is_active():
+            traps.warn_of_raw_ratings(self.raw_ratings, reader)
 
     return begin

@@ -13,14 +13,15 @@ import numpy.typing as npt
 import pandas as pd
 
 from harness.algorithms import surprise
-from harness.extras.accelerate import scored, traps
+from harness.extras.accelerate import altered, scored, traps
 from harness.extras.accelerate.calls import NotAccelerated, no_collection
 from harness.extras.accelerate.columns import (
     RawColumns,
+    columns_made_for,
     columns_of_rows,
-    lists_of,
     make_trainset,
     raw_columns,
+    require_scale,
 )
 from harness.kernels import group_rows
 
@@ -35,13 +36,14 @@ class Rows:
         self.columns: RawColumns = raw_columns(data)
         self.rows: list[Any] = data.raw_ratings
         self.scale = data.reader.rating_scale
+        require_scale(self.scale)
 
     def fold(self, train: Places, test: Places) -> Fold:
         """Return Surprise's training set and test set of some rows."""
         trainset = make_trainset(self.columns, train, self.scale)
         with no_collection():
             testset = [self.rows[place][:3] for place in test.tolist()]
-        raw, columns = self.columns, lists_of(trainset)
+        raw, columns = self.columns, columns_made_for(trainset)
         users, items = columns.inner_users[raw.users[test]], columns.inner_items[raw.items[test]]
         scored.remember(trainset, testset, users, items, raw.ratings[test])
         return trainset, testset
@@ -49,6 +51,7 @@ class Rows:
 
 def rows_of(data: surprise.Dataset) -> Rows:
     """Return the rows of a data set; refuse one that makes its folds by itself."""
+    altered.require_own_data()
     base = surprise.Dataset
     for name in ("construct_trainset", "construct_testset"):
         if name in vars(data) or getattr(type(data), name, None) is not getattr(base, name):
@@ -113,6 +116,7 @@ def leave_one_out(iterator: Any, data: Rows) -> Iterator[Fold]:
 
 def construct_trainset(data: surprise.Dataset, rows: list[Any]) -> surprise.Trainset:
     """Return what ``construct_trainset`` does."""
+    altered.require_own_data()
     columns = columns_of_rows(rows)
     traps.warn_of_ratings(columns.ratings, data.reader.rating_scale)
     return make_trainset(columns, slice(None), data.reader.rating_scale)
@@ -148,6 +152,7 @@ def _objects(column: pd.Series[Any]) -> list[Any]:
 
 def read_ratings(data: surprise.Dataset, file_name: Any) -> list[Any]:
     """Return the ratings of a file as Surprise reads them."""
+    altered.require_own_data()
     reader = data.reader
     if type(reader) is not surprise.Reader or "parse_line" in vars(reader):
         raise NotAccelerated("a reader that parses lines by itself")

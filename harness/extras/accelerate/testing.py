@@ -11,18 +11,26 @@ import numpy as np
 from harness.algorithms import base, surprise
 from harness.extras.accelerate import traps
 from harness.extras.accelerate.calls import NotAccelerated
-from harness.extras.accelerate.columns import columns_of, is_known
+from harness.extras.accelerate.columns import columns_of, is_known, require_ordinary
 from harness.extras.accelerate.estimates import (
     Estimator,
     Outcome,
+    class_of,
     estimator_of,
     kind_of,
-    lists_read,
+    read_by,
 )
 from harness.extras.accelerate.predictions import LazyList, estimates, listed, predictions
 from harness.extras.accelerate.scored import Scored, scored_rows
 from harness.extras.accelerate.testsets import AntiTestset
 
+MEAN_IN_EACH = {
+    surprise.SVDpp,
+    surprise.BaselineOnly,
+    surprise.NormalPredictor,
+    surprise.KNNBaseline,
+}
+"""Algorithms whose estimates all add to the mean of all ratings."""
 FEW = 50
 """A training set has so many ratings whose columns are made in the time of an estimate."""
 
@@ -31,11 +39,12 @@ def estimator_for(model: surprise.AlgoBase, rows: Scored | None = None) -> Estim
     """Return what estimates for a fitted model, of the users and items of some rows or of all."""
     trainset = trainset_of(model)
     if rows is None:
-        return estimator_of(model, columns_of(trainset))
+        return estimator_of(model, columns_of(trainset, needs_mean=needs_mean(model)))
     if not is_known(trainset) and FEW * len(rows.members) < trainset.n_ratings:
         raise NotAccelerated("few pairs, and a training set whose columns take longer to make")
     inner_ids = np.unique(rows.users).tolist(), np.unique(rows.items).tolist()
-    return estimator_of(model, columns_of(trainset, lists_read(model, *inner_ids)))
+    used = read_by(model, *inner_ids)
+    return estimator_of(model, columns_of(trainset, used, needs_mean=needs_mean(model)))
 
 
 def trainset_of(model: surprise.AlgoBase) -> surprise.Trainset:
@@ -44,22 +53,37 @@ def trainset_of(model: surprise.AlgoBase) -> surprise.Trainset:
     trainset = getattr(model, "trainset", None)
     if trainset is None:
         raise NotAccelerated("a model that is not fitted")
-    if type(trainset) is not surprise.Trainset:
-        raise NotAccelerated(f"a training set of type {type(trainset).__name__}")
+    require_ordinary(trainset)
     return trainset
+
+
+def needs_mean(model: surprise.AlgoBase) -> bool:
+    """Return whether every estimate of a model asks for the mean of all ratings."""
+    kind = class_of(model)
+    if kind in (surprise.SVD, surprise.NMF):
+        return bool(model.biased)
+    return kind in MEAN_IN_EACH
+
+
+def mean_for(model: surprise.AlgoBase, outcome: Outcome) -> Any:
+    """Return the mean of all ratings, if an estimate needs it; else Surprise computes it later."""
+    mean = model.trainset._global_mean
+    if mean is None and outcome.reasons.any():
+        mean = model.trainset.global_mean
+    return np.float64("nan") if mean is None else mean
 
 
 def test(model: surprise.AlgoBase, testset: Sequence[Any]) -> list[Any] | LazyList:
     """Return what ``model.test(testset)`` returns."""
     trainset = trainset_of(model)
-    if isinstance(testset, AntiTestset) and testset.unread and testset.trainset is trainset:
+    if isinstance(testset, AntiTestset) and testset.is_of(trainset):
         return _test_lazily(model, estimator_for(model), testset)
     rows = scored_rows(trainset, testset)
     estimator = estimator_for(model, rows)
     if not rows.members:
         return []
     outcome = outcome_of(model, estimator, rows)
-    numbers = estimates(outcome, trainset.global_mean, trainset.rating_scale)
+    numbers = estimates(outcome, mean_for(model, outcome), trainset.rating_scale)
     users, items, ratings = (rows.column(place) for place in range(3))
     return listed(predictions(users, items, ratings, numbers, outcome))
 
@@ -88,7 +112,7 @@ def _test_lazily(model: surprise.AlgoBase, estimator: Estimator, testset: AntiTe
             every.fill(start, estimator.outcome(users, items))
         except base.NeedsSurprise:
             raise NotAccelerated("similarities or spreads that have no order") from None
-    mean, scale = model.trainset.global_mean, model.trainset.rating_scale
+    mean, scale = mean_for(model, every), model.trainset.rating_scale
 
     def make(start: int, stop: int) -> Iterator[Any]:
         part = every.part(slice(start, stop))

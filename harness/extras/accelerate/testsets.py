@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from harness.algorithms import surprise
 from harness.algorithms.trainset import Codes, Offsets
-from harness.extras.accelerate.columns import columns_of, lists_of
+from harness.extras.accelerate.calls import NotAccelerated
+from harness.extras.accelerate.columns import UNUSUAL, columns_of, lists_of, names_of, ratings_of
 from harness.extras.accelerate.predictions import LazyList, listed
 
 PAIRS_AT_ONCE = 1 << 20
@@ -21,16 +22,23 @@ def build_testset(trainset: surprise.Trainset) -> list[Any]:
     """Return all ratings of a training set by raw ids."""
     columns = lists_of(trainset)
     users, items = raw_ids(trainset)
-    offsets, inner_items, ratings = columns.by_user
+    offsets, inner_items, _ = columns.by_user
     owners = np.repeat(np.arange(columns.n_users), np.diff(offsets))
     of_users = map(users.__getitem__, owners.tolist())
     of_items = map(items.__getitem__, inner_items.tolist())
-    return listed(zip(of_users, of_items, ratings.tolist(), strict=True))
+    return listed(zip(of_users, of_items, ratings_of(trainset, columns), strict=True))
 
 
 def raw_ids(trainset: surprise.Trainset) -> tuple[list[Any], list[Any]]:
-    """Return the raw ids of users and items by inner id."""
-    return list(trainset._raw2inner_id_users), list(trainset._raw2inner_id_items)
+    """Return the raw ids of users and items by inner id, which Surprise keeps from then on."""
+    trainset.to_raw_uid(0)
+    trainset.to_raw_iid(0)
+    kept = trainset._inner2raw_id_users, trainset._inner2raw_id_items
+    sizes = trainset.n_users, trainset.n_items
+    for names, size in zip(kept, sizes, strict=True):
+        if list(names) != list(range(size)):
+            raise NotAccelerated(UNUSUAL)
+    return list(kept[0].values()), list(kept[1].values())
 
 
 class AntiTestset(LazyList):
@@ -42,6 +50,16 @@ class AntiTestset(LazyList):
         counts = self.columns.n_items - self._n_rated()
         self.offsets = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
         super().__init__(int(self.offsets[-1]), self.rows)
+
+    def is_of(self, trainset: surprise.Trainset) -> bool:
+        """Return whether the raw ids of all pairs are still those of their inner ids."""
+        if not self.unread or self.trainset is not trainset:
+            return False
+        for inner_ids, raw_ids in zip(names_of(trainset), (self.users, self.items), strict=True):
+            found = [inner_ids.get(raw) for raw in raw_ids]
+            if not {*map(type, found)} <= {int} or found != list(range(len(found))):
+                return False
+        return True
 
     def _n_rated(self) -> Offsets:
         """Return how many items each user has rated; one that was rated twice counts once."""

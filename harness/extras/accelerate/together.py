@@ -16,8 +16,15 @@ import numpy as np
 
 from harness.algorithms import surprise
 from harness.algorithms.trainset import ColumnTrainset, Floats
-from harness.extras.accelerate import descent, fits, joined_folds, lanes
-from harness.extras.accelerate.calls import ACCELERATED, Streams, count, state
+from harness.extras.accelerate import altered, descent, fits, joined_folds, lanes
+from harness.extras.accelerate.calls import (
+    ACCELERATED,
+    NotAccelerated,
+    Streams,
+    count,
+    is_active,
+    state,
+)
 from harness.extras.accelerate.columns import columns_of
 from harness.extras.accelerate.folds import FoldScorer, Scores
 from harness.extras.accelerate.scored import came_together
@@ -46,7 +53,7 @@ class JobRunner:
         """Return what runs jobs."""
         parallel = self.original(*arguments, **options)
         is_alone = not arguments and options.get("n_jobs") == 1 and not options.get("verbose")
-        if not is_alone or state.options.compare:
+        if not is_alone or not is_active() or state.options.compare:
             return parallel
         return partial(run_jobs, holds_folds=self.holds_folds)
 
@@ -132,8 +139,10 @@ def plan(job: Job, holds_folds: bool) -> PlannedFit | None:
         return None
     streams = Streams(model.random_state)
     try:
-        columns = columns_of(trainset)
         fits.require_ordinary(surprise.SVD, model)
+        if not altered.is_own(surprise.SVD, "fit"):  # which may draw before it fits
+            raise NotAccelerated("SVD.fit is not Surprise's own")
+        columns = columns_of(trainset)
         vectors = None
         if type(model.random_state) is not int:
             vectors = descent.first_vectors(model, columns)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,8 @@ def _is_inside(module: str) -> bool:
 def warn_of_ratings(ratings: Floats, scale: tuple[Any, Any]) -> None:
     """Warn of ratings that are no numbers, or outside the scale."""
     lowest, highest = scale
+    if not all(isinstance(bound, Real) for bound in scale):
+        return
     n_missing = int(np.isnan(ratings).sum())
     if n_missing:
         _warn(
@@ -92,17 +95,20 @@ def _as_other_type(name: Any) -> Any:
 
 def warn_of_divergence(model: surprise.AlgoBase, trainset: Any) -> None:
     """Warn if what a model learnt is not finite although all ratings are."""
+    if type(trainset) is not surprise.Trainset:
+        return
     for name in ("pu", "qi", "bu", "bi", "yj"):
         values = vars(model).get(name)
-        if isinstance(values, np.ndarray) and not np.isfinite(values).all():
+        is_array = isinstance(values, np.ndarray) and values.dtype.kind == "f"
+        if is_array and not np.isfinite(values).all():
             break
     else:
         return
-    if np.isfinite(trainset.global_mean):  # else the ratings had a warning
-        _warn(
+    mean, scale = trainset._global_mean, trainset.rating_scale
+    if type(mean) is np.float64 and np.isfinite(mean) and type(scale) is tuple and len(scale) == 2:
+        _warn(  # of a mean that is not finite, the ratings had a warning
             f"{type(model).__name__}: the fit diverged ({name} is not finite), and estimates "
-            f"become {trainset.rating_scale[1]}; lower the learning rate or raise the "
-            "regularisation"
+            f"become {scale[1]}; lower the learning rate or raise the regularisation"
         )
 
 
