@@ -17,18 +17,24 @@
     └── PluginError               a plug-in that is not there or cannot be used
 
 Every message follows one grammar, *where: what was found; what to do*, so that the reader never
-needs a traceback.
+needs a traceback. An address in a message can hold a secret: a password before ``@``, or a token in
+its query. Everything that is written or shown holds the masked address.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
-from harness.named_paths import masked_text
-
+MASK = "***"
+"""What stands for the secrets of an address."""
+# Path turns the slashes after a scheme into one. Secrets may hold quotation marks.
+_ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+:/+)(\S*)")
+_PUNCTUATION = ")]},;.:'\"`>"
 MOST_SHOWN = 50
 LONGEST = 1_000
 """Characters of a key or a message that are shown: a hostile config can make them very long."""
@@ -275,3 +281,87 @@ def raised_where(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     place = f", {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
     return f"{type(error).__name__}: {reason_of(error)}{place}"
+
+
+def is_url(path: str) -> bool:
+    """Return whether a path names a file that is not on this machine.
+
+    Examples
+    --------
+    >>> is_url("https://example.org/a.csv"), is_url("C:/a.csv"), is_url("a/b.csv")
+    (True, False, False)
+    """
+    return re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", path) is not None
+
+
+def masked(address: str) -> str:
+    """Return an address without user, password and query, any of which can be a secret.
+
+    All of the query is left out, because no rule tells a token from another value. A path on this
+    machine is returned as it is. What is left out cannot be found again: see `is_masked`.
+
+    Examples
+    --------
+    >>> masked("https://ann:secret@example.org/a.csv?signature=secret")
+    'https://***@example.org/a.csv?***'
+    >>> masked("https://example.org/a.csv"), masked("a/b?.csv")
+    ('https://example.org/a.csv', 'a/b?.csv')
+    """
+    if not is_url(address):
+        return address
+    scheme, rest = re.split(r"(?<=:)(?=/)", address, maxsplit=1)
+    slashes = rest[: len(rest) - len(rest.lstrip("/"))]
+    return scheme + slashes + _without_secrets(rest.lstrip("/"))
+
+
+def masked_text(text: str) -> str:
+    """Return a text in which every address is masked.
+
+    Examples
+    --------
+    >>> masked_text("no answer (http://ann:secret@127.0.0.1:80/a.csv?key=secret); try again")
+    'no answer (http://***@127.0.0.1:80/a.csv?***); try again'
+    """
+    if ":/" not in text:
+        return text
+
+    def replaced(match: re.Match[str]) -> str:
+        rest = match[2].rstrip(_PUNCTUATION)
+        return match[1] + _without_secrets(rest) + match[2][len(rest) :]
+
+    return _ADDRESS.sub(replaced, text)
+
+
+def masked_values(data: Any) -> Any:
+    """Return plain data in which every address is masked."""
+    if isinstance(data, Mapping):
+        return {key: masked_values(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [masked_values(value) for value in data]
+    if isinstance(data, str):
+        return masked(data) if is_url(data) else masked_text(data)
+    return data
+
+
+def is_masked(address: str) -> bool:
+    """Return whether secrets of an address were left out, so that it cannot be read.
+
+    Examples
+    --------
+    >>> is_masked("https://***@example.org/a.csv"), is_masked("https://example.org/a.csv")
+    (True, False)
+    """
+    return is_url(address) and (f"//{MASK}@" in address or address.endswith(MASK))
+
+
+def _without_secrets(rest: str) -> str:
+    """Return what follows the scheme of an address, without its secrets."""
+    place = rest.partition("?")[0]
+    authority = place.partition("/")[0]
+    # A password may hold / or ?, which should be written as %2F and %3F.
+    if "@" in authority or (":" in authority and "@" in place):
+        rest = f"{MASK}@{rest[place.rindex('@') + 1 :]}"
+    elif "@" in rest and re.search(r":(?!\d*$)", authority):
+        return MASK
+    place, mark, _ = rest.partition("?")
+    return place + (mark and "?" + MASK)

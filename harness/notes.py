@@ -10,8 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from harness.errors import counted, joined
-from harness.named_paths import masked_text, masked_values
+from harness.errors import counted, joined, masked_text, masked_values
 
 PLAIN = "plain"
 """The code of a sentence without one, as older runs have."""

@@ -33,7 +33,8 @@ from harness.files import hold
 from harness.kernels import n_threads
 from harness.lazy import pa, pq
 from harness.notes import Note, as_note
-from harness.sections import Section, folded
+from harness.plugins import folded
+from harness.sections import Section
 
 RUNNERS = files("harness.algorithms").joinpath("runners")
 MARK = "ready.json"

@@ -24,7 +24,7 @@ from harness.algorithms.parameters import (
     signature,
 )
 from harness.errors import AlgorithmError, PluginError
-from harness.sections import folded
+from harness.plugins import folded
 
 if TYPE_CHECKING:
     from harness.config.algorithms import AlgorithmConfig

@@ -19,8 +19,7 @@ import harness
 from harness import plugins, streams
 from harness.cli.command import GROUPS, write_examples
 from harness.cli.screen import TRACEBACK, documents, listeners, say, shows_tracebacks
-from harness.errors import HarnessError, PluginError, Terminated, reason_of
-from harness.named_paths import masked_text
+from harness.errors import HarnessError, PluginError, Terminated, masked_text, reason_of
 
 EXAMPLES = ("harness run quickstart", "harness new my.yaml --dataset ratings.csv")
 OUTPUT_ERRORS = (errno.ENOSPC, errno.EFBIG, errno.EIO, errno.EBADF, errno.EDQUOT)

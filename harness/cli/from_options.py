@@ -12,8 +12,8 @@ from harness.cli import answers
 from harness.cli.config_text import config_text
 from harness.cli.ratings_file import DatasetAnswer
 from harness.cli.screen import plain, say
-from harness.errors import ConfigError, DataError, listed
-from harness.named_paths import file_name, masked_values
+from harness.errors import ConfigError, DataError, listed, masked_values
+from harness.named_paths import file_name
 
 FIRST_CONFIGS = ("quickstart", "ml-100k", "top-n-ml-100k")
 """The configs of the package that one tries first."""

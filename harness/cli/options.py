@@ -189,7 +189,7 @@ def opened(runs: tuple[str, ...], results: Path) -> list[Run]:
 def _algorithm_of(name: str) -> str:
     """Return the algorithm that a word names, or the first whose name it begins; else nothing."""
     from harness import plugins
-    from harness.sections import folded
+    from harness.plugins import folded
 
     word = folded(name)
     names = {folded(name): name for name in plugins.names("algorithms") if word}

@@ -12,8 +12,7 @@ import click
 
 from harness.cli.options import Choice
 from harness.cli.screen import printable, say, show_table
-from harness.errors import ColumnsError, DataError, HarnessError
-from harness.named_paths import is_url
+from harness.errors import ColumnsError, DataError, HarnessError, is_url
 
 if TYPE_CHECKING:
     from harness.datasets.detection import Detected

@@ -13,8 +13,7 @@ import harness
 from harness.cli import answers, options, table_columns, words
 from harness.cli.command import command
 from harness.cli.screen import fail, plain, say, say_written, show_run
-from harness.errors import ConfigError, Fault, counted, joined, listed
-from harness.named_paths import masked
+from harness.errors import ConfigError, Fault, counted, joined, listed, masked
 
 if TYPE_CHECKING:
     from harness.results.cells import FailedCell

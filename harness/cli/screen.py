@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.errors import HarnessError
-from harness.named_paths import masked_text
+from harness.errors import HarnessError, masked_text
 from harness.streams import answers, as_shown
 
 if TYPE_CHECKING:

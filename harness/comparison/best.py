@@ -19,6 +19,7 @@ from harness.config.paths import moved
 from harness.config.writing import as_yaml
 from harness.errors import ResultsError, counted, suggestion
 from harness.lazy import pd
+from harness.plugins import folded
 from harness.results.chosen_metric import chosen_metric
 from harness.results.display import GROUP, best_rows, comparison_of, plain
 from harness.results.history import name_of
@@ -26,7 +27,7 @@ from harness.results.record import RunInfo
 from harness.results.runs import Run
 from harness.results.statistics import Answer, PairDifference, RowResult
 from harness.results.verdict import Standing
-from harness.sections import PATHS, folded
+from harness.sections import PATHS
 
 NOT_PERSONALISED = frozenset({"random", "popularity", "itemmean", "normalpredictor"})
 """Algorithms whose estimates do not depend on the user, as `folded` writes their names."""

@@ -15,12 +15,12 @@ from harness.comparison.inference import Design, UserScores
 from harness.config.settings import Claim, Inference
 from harness.errors import ComparisonError, counted
 from harness.lazy import pd
+from harness.plugins import folded
 from harness.results.chosen_metric import chosen_metric
 from harness.results.display import GROUP
 from harness.results.runs import Run
 from harness.results.scores import is_mean_of_users
 from harness.results.statistics import MetricComparison
-from harness.sections import folded
 from harness.statistics import SEED_TESTS, sample_size
 from harness.statistics.standard_error import POWER
 

@@ -17,7 +17,8 @@ from harness.config.document import Document
 from harness.config.experiment import Experiment
 from harness.config.from_python import name_of_given
 from harness.errors import ConfigError, Fault
-from harness.sections import KeyPath, Section, folded
+from harness.plugins import folded
+from harness.sections import KeyPath, Section
 
 MAX_BITS = 1_024
 """Of a whole number; a larger one is more than any floating-point number."""

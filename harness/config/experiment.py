@@ -27,8 +27,9 @@ from harness.config.settings import (
 from harness.config.trackers import TrackersSection
 from harness.datasets.section import DatasetSection
 from harness.errors import MetricError, PluginError, suggestion
+from harness.plugins import folded
 from harness.quantities import State
-from harness.sections import OneOrMore, Section, folded
+from harness.sections import OneOrMore, Section
 from harness.splits import FilterSection, SplitSection
 from harness.splits.random import Holdout
 

@@ -7,7 +7,8 @@ from collections.abc import Set
 from contextlib import suppress
 from pathlib import Path
 
-from harness.named_paths import is_url, placed
+from harness.errors import is_url
+from harness.named_paths import placed
 
 
 def moved(part: object, base: Path, folder: str | Path, keys: Set[str]) -> object:

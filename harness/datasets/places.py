@@ -12,8 +12,8 @@ from typing import NamedTuple
 from harness.datasets.limits import Limits
 from harness.datasets.own_files import find_file, is_ratings_file
 from harness.datasets.remote import fetched
-from harness.errors import DataError, counted, listed
-from harness.named_paths import PATTERN, file_name, is_url, masked, placed
+from harness.errors import DataError, counted, is_url, listed, masked
+from harness.named_paths import PATTERN, file_name, placed
 
 
 class Place(NamedTuple):

@@ -6,8 +6,7 @@ from pathlib import PurePath
 
 from harness import plugins
 from harness.datasets.catalogue import ALIASES
-from harness.errors import nearest
-from harness.named_paths import is_url, masked
+from harness.errors import is_url, masked, nearest
 
 
 def dataset_names() -> list[str]:

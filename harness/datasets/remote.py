@@ -20,8 +20,8 @@ from harness.datasets.limits import (
     Limits,
     too_slow,
 )
-from harness.errors import DataError, reason_of
-from harness.named_paths import file_name, is_masked, is_url, masked
+from harness.errors import DataError, is_masked, is_url, masked, reason_of
+from harness.named_paths import file_name
 
 PIECE = 1 << 16
 BLOCK = 1 << 20

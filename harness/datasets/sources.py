@@ -8,8 +8,8 @@ from pathlib import Path
 from harness.datasets.loaded import no_ratings
 from harness.datasets.plugin_names import dataset_names
 from harness.datasets.section import DatasetSection
-from harness.errors import DataError, suggestion
-from harness.named_paths import is_url, placed
+from harness.errors import DataError, is_url, suggestion
+from harness.named_paths import placed
 from harness.section_faults import validated
 
 

@@ -14,7 +14,7 @@ from harness.algorithms import registry
 from harness.arguments import checked
 from harness.config.experiment import Experiment, headline_of
 from harness.config.from_python import GIVEN
-from harness.errors import ConfigError, Fault, HarnessError
+from harness.errors import ConfigError, Fault, HarnessError, masked_values
 from harness.execution.events import CellFinished, RunPlanned, Stage, Watch
 from harness.execution.pool import Pool
 from harness.experiment import checks
@@ -26,7 +26,6 @@ from harness.experiment.notes import notes
 from harness.experiment.plan import Plan
 from harness.experiment.plugins_used import plugins_used
 from harness.experiment.stored_scores import StoredScores
-from harness.named_paths import masked_values
 from harness.notes import Note, by_weight
 from harness.results.cells import FailedCell
 from harness.results.environment import Machine, commit, packages, versions, without_folders

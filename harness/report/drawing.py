@@ -18,11 +18,11 @@ from harness.comparison.best import NOT_PERSONALISED
 from harness.errors import ResultsError
 from harness.lazy import pd, scipy
 from harness.named_outputs import refuse_link, write_output
+from harness.plugins import folded
 from harness.report.styles import INK, MUTED, plot_style
 from harness.report.summary import Summary, sentences, short_names, summarise
 from harness.results.display import decimals, frame_to_csv, plain
 from harness.results.runs import Run
-from harness.sections import folded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

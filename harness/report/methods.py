@@ -20,6 +20,7 @@ from harness.config.settings import Inference
 from harness.config.writing import as_yaml
 from harness.datasets.catalogue import CATALOGUE
 from harness.errors import joined
+from harness.plugins import folded
 from harness.quantities import Range, SearchSpace
 from harness.report.styles import KnownAlgorithm, known_algorithms
 from harness.report.summary import ASSETS, templates
@@ -28,7 +29,6 @@ from harness.results.display import escape_markdown, plain
 from harness.results.names import grouped
 from harness.results.reading import took
 from harness.results.record import RunInfo
-from harness.sections import folded
 
 
 @dataclass(frozen=True)

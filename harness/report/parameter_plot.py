@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from harness.config.algorithms import AlgorithmConfig
 from harness.lazy import pd
+from harness.plugins import folded
 from harness.report.drawing import SUBTITLE, Plot, value_spans
 from harness.report.styles import FAINT, MUTED, known_algorithms
 from harness.report.summary import Summary, shortened
 from harness.results.runs import Run
-from harness.sections import folded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -14,10 +14,9 @@ from pydantic import AfterValidator, Field, TypeAdapter, model_validator
 from harness import plugins
 from harness.config.experiment import NAME, Experiment, headline_of
 from harness.config.from_python import name_of_given
-from harness.errors import MetricError
+from harness.errors import MetricError, masked_values
 from harness.files import RUN_FILE, read_regular
 from harness.lazy import pd
-from harness.named_paths import masked_values
 from harness.quantities import SearchSpace
 from harness.results.agreement import check_parts, refusal
 from harness.results.cells import AnyCell, CellResult, FailedCell

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from harness import metrics
 from harness.errors import counted
 from harness.notes import SEPARATOR, Note, by_weight, plain
+from harness.plugins import folded
 from harness.results.display import (
     DEFAULT_DECIMALS,
     column_decimals,
@@ -28,7 +29,6 @@ from harness.results.statistics import (
     RowResult,
     leading,
 )
-from harness.sections import folded
 
 SIMPLE = frozenset({"random", "popularity", "itemmean"})
 """The baselines that the leading row is measured against, as `folded` writes their names."""

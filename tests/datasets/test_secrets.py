@@ -11,9 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import harness
-from harness.errors import ConfigError, DataError, Fault, HarnessError
+from harness.errors import (
+    ConfigError,
+    DataError,
+    Fault,
+    HarnessError,
+    is_masked,
+    masked,
+    masked_text,
+    masked_values,
+)
 from harness.extras.trackers.files_of_run import files_of
-from harness.named_paths import file_name, is_masked, masked, masked_text, masked_values
+from harness.named_paths import file_name
 from harness.notes import Note
 from harness.trackers import Tracker
 
