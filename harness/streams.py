@@ -95,7 +95,10 @@ def prepare() -> None:
     """Make this process's standard output and error take any text and outlast their readers.
 
     Standard error that the caller closed is discarded; standard output that was closed stays None.
+    What an earlier command diverted and did not restore, as one called without `main`, is forgotten.
     """
+    _answers.clear()
+    _diverted.clear()
     for descriptor in range(3):
         if not is_open(descriptor):  # another file would take its number, and what is printed
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)

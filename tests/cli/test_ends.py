@@ -176,3 +176,10 @@ def test_arrow_reads_text_from_memory_of_its_own(folder, cli, monkeypatch):
     cli.refused("run", "faulty.yaml")
     assert handed
     assert all(isinstance(data, pa.Buffer) and data.is_mutable for data in handed)
+
+
+def test_a_command_that_was_called_without_main_diverts_no_later_one(cli, monkeypatch):
+    monkeypatch.setattr(streams, "_answers", [sys.stderr])
+    monkeypatch.setattr(streams, "_diverted", [sys.stdout])
+    _, out, _ = cli("list", "metrics")
+    assert "ndcg" in out

@@ -57,6 +57,8 @@ REFUSED = {
     "encoding": "latin-1",
     "like": "pandas",
     "synthetic": {"seed": 1},
+    "most_megabytes": 100,
+    "most_seconds": 100,
 }
 """Keys that say where ratings are or how a file is written."""
 NEEDED = {"out_of_scale": {"scale": [1, 5]}, "thousands": {"out_of_scale": "keep"}}
@@ -252,6 +254,7 @@ VALUES = {
     "function": "sections:listed",
     "share": 0.5,
     "of": "kfold",
+    "in_training": "drop",
 }
 """A value of each key of filters, splits and candidates."""
 FAMILIES = {"filters": FilterSection, "split": SplitSection, "candidates": CandidatesSection}
