@@ -22,6 +22,8 @@ RUN_FILE = "run.json"
 """The record of a run, in its folder."""
 BETWEEN_ATTEMPTS = 0.05
 """Seconds between two attempts to get a lock."""
+SETTLED_NS = 2_000_000_000
+"""Nanoseconds after a change of a file in which another one could have the same time."""
 PATIENCE = 60.0
 """Seconds for which another writer of a folder is waited for."""
 
@@ -58,6 +60,34 @@ def digest_of(path: Path) -> str:
     """Return the SHA-256 of a regular file."""
     with _regular(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def remembered_digest(path: Path) -> str:
+    """Return the SHA-256 of a regular file, read once while its state is the same.
+
+    One that changed just before it was read is read again: a change within the resolution of the
+    clock would leave its state as it was.
+    """
+    before = _state(path)
+    if path in _digests and _digests[path][0] == before:
+        return _digests[path][1]
+    digest = digest_of(path)
+    # On Windows, the last of these times is that of creation.
+    is_settled = sys.platform != "win32" and time.time_ns() - before[-1] > SETTLED_NS
+    if is_settled and _state(path) == before:
+        _digests[path] = before, digest
+    return digest
+
+
+_digests: dict[Path, tuple[tuple[int, ...], str]] = {}
+"""By path, the state of a file, and the digest that it had."""
+
+
+def _state(path: Path) -> tuple[int, ...]:
+    """Return what differs after a file was written; last, when that was."""
+    status = path.stat()
+    size = status.st_dev, status.st_ino, status.st_size
+    return (*size, status.st_mtime_ns, status.st_ctime_ns)
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import re
+import sys
 from abc import abstractmethod
 from collections.abc import Mapping, Set
 from dataclasses import replace
@@ -18,6 +19,7 @@ from pydantic import Field, PrivateAttr, field_validator
 from harness import plugins, seeds
 from harness.candidates import Candidates, CandidatesSection
 from harness.errors import HarnessError, SplitError, counted, listed, raised_where
+from harness.files import digest_of
 from harness.lazy import pd
 from harness.splits import Split
 
@@ -158,12 +160,11 @@ class OfFunction(_OfPairs):
 
     def prepare(self, folder: Path | None) -> None:
         """Import the function."""
-        from harness.algorithms.identity import code_identity
-
         function = plugins.find("candidates", self.function).load()
         if not callable(function):
             raise SplitError(f"{self.source} is no function; name one with `train` and `users`")
-        self._digest = code_identity(function).digest
+        file = getattr(sys.modules.get(function.__module__), "__file__", None)
+        self._digest = digest_of(Path(file)) if file else ""
 
     def stated(self, exclude: Set[str] = frozenset()) -> dict[str, Any]:
         """Return the keys that are not defaults, with the code of the function beside its name."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import builtins
 import importlib
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 from harness.errors import PluginError, reason_of
 
@@ -49,10 +52,77 @@ def add_files(paths: Iterable[Path]) -> None:
             )
 
 
+_brought: dict[str, ModuleType] = {}
+"""Modules that were loaded because a config named one of them."""
+_passing: set[str] = set()
+"""Those of them that were only loaded to look at an algorithm, which is fitted elsewhere."""
+_asked: dict[str, set[str]] = {}
+"""By the name in a config, the loaded modules for which its import asked."""
+
+
+def imported(name: str, *, passing: bool = False) -> ModuleType:
+    """Import a module that a config names, and remember what was loaded for it.
+
+    A `passing` one is unloaded by `forget`.
+    """
+    if name in sys.modules:
+        return sys.modules[name]
+    parts = name.split(".")
+    before, asked = {*sys.modules}, {".".join(parts[:n]) for n in range(1, len(parts))}
+    original = builtins.__import__
+
+    def ask(
+        name: str,
+        globals: Mapping[str, Any] | None = None,
+        locals: Mapping[str, Any] | None = None,
+        fromlist: Sequence[str] | None = (),
+        level: int = 0,
+    ) -> ModuleType:
+        module = original(name, globals, locals, fromlist or (), level)
+        base = name
+        if level and globals:
+            parents = str(globals.get("__package__") or "").split(".")
+            around = parents[: len(parents) - level + 1]
+            base = ".".join(filter(None, (*around, name)))
+        asked.update((base, base.partition(".")[0], *(f"{base}.{part}" for part in fromlist or ())))
+        return module
+
+    builtins.__import__ = ask
+    try:
+        return importlib.import_module(name)
+    finally:
+        builtins.__import__ = original
+        new = {*sys.modules} - before
+        _brought.update((each, sys.modules[each]) for each in new)
+        _passing.update(new if passing else ())
+        _asked[name] = asked & before
+
+
+def loaded_by_others(name: str) -> list[str]:
+    """Return which of a module and those that it imports were loaded by other code than a config.
+
+    They may have been changed since, in this process.
+    """
+    if name not in sys.modules:
+        return []
+    return [each for each in (name, *_asked.get(name, ())) if not _is_brought(each)]
+
+
+def forget(is_own: Callable[[str], bool]) -> None:
+    """Unload your own modules of algorithms, so that the next config reads their files again."""
+    for name in [name for name in _passing if _is_brought(name) and is_own(name)]:
+        del sys.modules[name], _brought[name]
+    _passing.clear()
+
+
+def _is_brought(name: str) -> bool:
+    return name in _brought and sys.modules.get(name) is _brought[name]
+
+
 def import_module(name: str) -> object:
     """Import a module of somebody else's, and turn whatever goes wrong into a `PluginError`."""
     try:
-        return importlib.import_module(name)
+        return imported(name)
     except KeyboardInterrupt:
         raise
     except ModuleNotFoundError as error:

@@ -6,11 +6,10 @@ import glob
 import hashlib
 import os
 from collections.abc import Iterable
-from functools import lru_cache
 from pathlib import Path
 
 from harness.errors import AlgorithmError, reason_of
-from harness.files import digest_of
+from harness.files import remembered_digest
 from harness.named_paths import placed
 
 
@@ -48,11 +47,11 @@ def digest(pattern: str, base: Path | None) -> str:
     path = placed(pattern, base)
     try:
         if path.is_file():
-            return _of_file(path)
+            return remembered_digest(path)
         below = path / "**" if path.is_dir() else path
         files = glob.glob(str(below), recursive=True, include_hidden=True)  # noqa: PTH207
         digests = {
-            Path(os.path.relpath(file, base or Path())).as_posix(): _of_file(Path(file))
+            Path(os.path.relpath(file, base or Path())).as_posix(): remembered_digest(Path(file))
             for file in files
             if Path(file).is_file()
         }
@@ -66,14 +65,3 @@ def digest(pattern: str, base: Path | None) -> str:
         )
     listed = "\n".join(f"{name} {digests[name]}" for name in sorted(digests))
     return hashlib.sha256(listed.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _of_file(path: Path) -> str:
-    status = path.stat()
-    return _of_version(path, status.st_mtime_ns, status.st_size, status.st_ino)
-
-
-@lru_cache(maxsize=1024)
-def _of_version(path: Path, *version: int) -> str:
-    """Return the hash of a file, read once for all cells while it does not change."""
-    return digest_of(path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import sys
 import sysconfig
@@ -12,6 +13,8 @@ from functools import cache
 from importlib.metadata import Distribution, PackageNotFoundError, distribution, distributions
 from pathlib import Path
 
+METADATA = (".dist-info", ".egg-info", ".pth")
+"""Endings of what installers write beside packages."""
 INSTALLED = ("site-packages", "dist-packages")
 """Names of the folders of installed packages."""
 
@@ -52,6 +55,29 @@ def owners(name: str, file: str) -> tuple[Distribution, ...]:
         listed = tuple(d for d in claims if relative in (d.read_text("RECORD") or ""))
         claims = listed or claims
     return claims
+
+
+def are_installed(path: str) -> bool:
+    """Return whether a file belongs to a package that is installed, in any folder of the path.
+
+    A file that somebody put beside installed packages does not.
+
+    >>> are_installed(__file__.replace("distributions", "nothing"))
+    False
+    """
+    for entry in sys.path:
+        if not entry or not path.startswith(entry.rstrip("/\\") + os.sep):
+            continue
+        first, _, rest = path[len(entry.rstrip("/\\")) + 1 :].replace(os.sep, "/").partition("/")
+        top = first if rest else first.partition(".")[0]
+        folder = Path(entry)
+        if not folder.is_dir():  # an archive
+            continue
+        if _claims(entry, folder.stat().st_mtime_ns).get(top):
+            return True
+        if is_installed(folder) and (first == "__pycache__" or first.endswith(METADATA)):
+            return True
+    return False
 
 
 @cache

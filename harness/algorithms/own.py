@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from importlib.machinery import PathFinder
 from pathlib import Path
 
+from harness import own_modules
 from harness.algorithms import surprise
 from harness.algorithms.arrays import as_model, takes_arrays
 from harness.algorithms.base import ENTRIES, Algorithm
@@ -18,7 +19,7 @@ def load(name: str) -> type:
     """Return the class at ``package.module:Class``, which must be able to estimate."""
     module_name, _, class_name = name.partition(":")
     try:
-        module = importlib.import_module(module_name)
+        module = own_modules.imported(module_name, passing=True)
     except ImportError as error:
         missing = getattr(error, "name", None) == module_name.partition(".")[0]
         folders = ", ".join(_own_folders())

@@ -1,8 +1,9 @@
-"""What computes a cell in another process or on another machine."""
+"""Where cells are computed, and what computes one in another process or on another machine."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
@@ -12,6 +13,17 @@ if TYPE_CHECKING:
     from harness.execution.events import Report
     from harness.execution.pool import Pool
     from harness.experiment.plan import Cell
+
+
+class Place(Enum):
+    """Where a cell is computed, and whether it can be reused."""
+
+    USUAL = "usual"
+    """Wherever the execution of the config says; its key has all that decides its numbers."""
+    RECORDED = "recorded"
+    """In a process that records what your own code reads: it is reused while all that is equal."""
+    SESSION = "session"
+    """In this process, with objects that only this process has; it is never reused."""
 
 
 class Attempt(Protocol):

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 class Children:
     """Processes that compute the cells of a pool, begun when they are needed."""
 
-    def __init__(self, pool: Pool) -> None:
-        self.pool = pool
+    def __init__(self, pool: Pool, *, recorded: bool = False) -> None:
+        self.pool, self.recorded = pool, recorded
         self._open = True
         self._children: list[ChildProcess] = []
         self._idle: list[ChildProcess] = []
@@ -87,7 +87,7 @@ class Children:
                 if (child := self._idle.pop()).usable:
                     return child
                 child.close()
-        child = ChildProcess(threads)
+        child = ChildProcess(threads, recorded=self.recorded)
         self._children.append(child)
         if not self._open:
             child.close()

@@ -7,11 +7,11 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from harness.execution.children import Children
 from harness.execution.interrupts import LOOK_SECONDS, Check
 from harness.execution.outcome import Outcome
 
 if TYPE_CHECKING:
-    from harness.execution.children import Children
     from harness.execution.dask import Cluster
     from harness.execution.pool import Pool
     from harness.experiment.plan import Cell
@@ -22,18 +22,19 @@ class Elsewhere:
 
     def __init__(self, pool: Pool) -> None:
         self.pool = pool
-        self._children: Children | None = None
+        self._children: dict[bool, Children] = {}
+        """By whether they record what they read."""
         self._cluster: Cluster | None = None
 
     def close(self) -> None:
         """End the processes, or leave the cluster."""
-        if self._children is not None:
-            self._children.close()
+        for children in self._children.values():
+            children.close()
         if self._cluster is not None:
             self._cluster.close()
 
     def compute(
-        self, cells: list[Cell], patience: float, check: Check
+        self, cells: list[Cell], patience: float, check: Check, *, recorded: bool = False
     ) -> Iterator[tuple[Cell, Outcome | None]]:
         """Yield how each cell ended, in no set order; None if another run is computing it."""
         pool = self.pool
@@ -49,8 +50,6 @@ class Elsewhere:
                     check()
                 yield cell, ended
         else:
-            if self._children is None:
-                from harness.execution.children import Children
-
-                self._children = Children(pool)
-            yield from self._children.compute(cells, patience, check)
+            if recorded not in self._children:
+                self._children[recorded] = Children(pool, recorded=recorded)
+            yield from self._children[recorded].compute(cells, patience, check)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from harness.errors import HarnessError
 
 if TYPE_CHECKING:
+    from harness.results.reads import Reads
     from harness.results.store import CellRecord
 
 LONGEST_REASON = 500
@@ -28,6 +29,8 @@ class Outcome:
     error: str | None = None
     """Why it failed, in one line."""
     traceback: str = ""
+    reads: Reads | None = None
+    """What its process had read, if that was recorded."""
 
     @classmethod
     def failed(cls, error: BaseException, seconds: float = 0.0, algorithm: str = "") -> Outcome:

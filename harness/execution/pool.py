@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+import itertools
+import uuid
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
@@ -12,10 +14,13 @@ import numpy as np
 
 from harness import plugins
 from harness.errors import ResultsError
+from harness.execution.attempt import Place
 from harness.execution.events import WAITING, CellFinished, CellStarted, Note, Stage, Watch
 from harness.execution.interrupts import LOOK_SECONDS, Check, interrupts_kept
 from harness.execution.outcome import Outcome
-from harness.results.store import CellRecord, CellStore
+from harness.notes import Note as ResultNote
+from harness.results.reads import Reads
+from harness.results.store import CellRecord, CellStore, key_of
 
 if TYPE_CHECKING:
     from harness.execution.elsewhere import Elsewhere
@@ -29,8 +34,8 @@ class Pool:
     """Computes and stores the cells of a run: here, in child processes or on a cluster.
 
     `attempt` computes a cell of the `plan` given to it; it is imported by name elsewhere. `fresh`
-    computes cells again that are stored, all or, unless `trust_cache`, those whose key does not
-    cover all of their code.
+    computes all cells again that are stored. `trust_cache` takes cells of your own code of which
+    not all that decides them could be recorded.
     """
 
     def __init__(
@@ -49,6 +54,14 @@ class Pool:
         self.store = CellStore.default()
         self.computed: set[str] = set()
         """Keys of the cells of this run that were not there before."""
+        self.unrecorded: dict[str, dict[str, None]] = {}
+        """By the name of your own code, why its cells cannot be reused."""
+        self.of_session: dict[str, None] = {}
+        """Names of your own code that was computed with the objects of this process."""
+        self._holds: dict[str, Reads | None] = {}
+        """By the key of a list of reads, the list if everything in it is as it was."""
+        self._of_this_run: set[str] = set()
+        """Keys of stored cells that no other run can take."""
         self._records: dict[str, CellRecord] = {}
         self._n_bytes = 0
         self._begun: set[str] = set()
@@ -114,30 +127,92 @@ class Pool:
     def take(self, key: str) -> CellRecord | None:
         """Return a completed cell, from memory or else from the disk."""
         record = self._records.get(key)
-        return record if record is not None else self.store.get(key)
+        return record if record is not None else self.store.get(self.plan.stored_as.get(key, key))
 
-    def _may_take(self, cell: Cell) -> bool:
-        """Return whether the result of an earlier run stands for a cell."""
-        if self.fresh or self.trust_cache:
-            return not self.fresh
-        return self.plan.code.is_followed(cell.algorithm, is_trial=cell.inner)
+    def _found(self, cell: Cell) -> Iterator[str]:
+        """Yield the keys under which a result of an earlier run would stand for a cell."""
+        place = self.plan.place(cell)
+        if self.fresh or place is Place.SESSION:
+            return
+        if place is Place.USUAL:
+            yield cell.key
+        elif self.plan.experiment.execution.executor == "local":
+            declared = bool(self.plan.experiment.algorithms[cell.algorithm].depends)
+            for list_key in self.store.lists(cell.key):
+                if list_key not in self._holds:
+                    reads = self.store.reads(list_key)
+                    self._holds[list_key] = reads if reads and reads.holds() else None
+                reads = self._holds[list_key]
+                if reads is not None:
+                    reasons = reads.unrecorded(declared=declared)
+                    if not reasons or self.trust_cache:
+                        self._explain(cell, reasons)
+                        yield self._key_with(cell, list_key)
+
+    def _key_with(self, cell: Cell, list_key: str) -> str:
+        """Return the key of a cell with what its process had read."""
+        return key_of(self.plan.inputs(cell) | {"reads": list_key})
 
     def _is_there(self, cell: Cell) -> bool:
         """Return whether a cell is completed; a broken file is removed and reported."""
-        key = cell.key
-        if key in self._records or key in self.computed:
+        if cell.key in self._records or cell.key in self.computed:
             return True
-        if not self._may_take(cell):
-            return False
-        try:
-            record = self.store.get(key)
-        except ResultsError as error:
-            self.store.discard(key)
-            self.watch(Note(str(error)))
-            return False
-        if record is not None:
-            self._keep(key, record)
-        return record is not None
+        for key in self._found(cell):
+            try:
+                record = self.store.get(key)
+            except ResultsError as error:
+                self.store.discard(key)
+                self.watch(Note(str(error)))
+                continue
+            if record is not None:
+                self.plan.stored_as[cell.key] = key
+                self._keep(cell.key, record)
+                return True
+        return False
+
+    def _put(self, cell: Cell, outcome: Outcome) -> None:
+        """Store what was computed; for your own code, beside the list of what it has read."""
+        record, place = outcome.record, self.plan.place(cell)
+        if record is None:
+            return
+        key = cell.key
+        if place is not Place.USUAL:
+            reads = outcome.reads
+            list_key = uuid.uuid4().hex if reads is None else reads.key
+            if reads is not None:
+                declared = bool(self.plan.experiment.algorithms[cell.algorithm].depends)
+                self._explain(cell, reads.unrecorded(declared=declared))
+                self.store.add_reads(key, reads)
+            elif place is Place.RECORDED:
+                self._explain(cell, ["a cluster computed it, whose files are not seen here"])
+            inputs = {**record.inputs, "reads": list_key}
+            record, key = replace(record, inputs=inputs), key_of(inputs)
+            self.plan.stored_as[cell.key] = key
+            self._of_this_run |= {key} if reads is None else set()
+        self.store.put(key, record)
+
+    def _explain(self, cell: Cell, reasons: Iterable[str]) -> None:
+        for name in self._names(cell):
+            for reason in reasons:
+                self.unrecorded.setdefault(name, {})[reason] = None
+
+    def _names(self, cell: Cell) -> list[str]:
+        """Return the names of your own code that a cell uses."""
+        names = [*self.plan.code.names(cell.algorithm, is_trial=cell.inner)]
+        return names or [self.plan.experiment.algorithms[cell.algorithm].name]
+
+    def notes(self) -> Iterator[ResultNote]:
+        """Yield a note for your own code whose cells are computed again in every run."""
+        for name in self.of_session:
+            yield ResultNote("code-of-session", {"name": name})
+        for name, reasons in self.unrecorded.items():
+            yield ResultNote("code-not-followed", {"name": name, "reasons": "; ".join(reasons)})
+
+    def discard_unrepeatable(self) -> None:
+        """Remove the cells that no other run can take."""
+        for key in self._of_this_run:
+            with suppress(ResultsError):
+                self.store.discard(key)
 
     def _keep(self, key: str, record: CellRecord) -> None:
         parts = (*vars(record.rankings).values(), *vars(record.pairs).values())
@@ -152,28 +227,40 @@ class Pool:
         """Yield how each cell ended, in no set order; None if another run is computing it."""
         execution = self.plan.experiment.execution
         is_local = execution.executor == "local"
-        if not is_local or self.workers > 1 or execution.time_limit is not None:
-            if self._elsewhere is None:
-                from harness.execution.elsewhere import Elsewhere
+        in_others = not is_local or self.workers > 1 or execution.time_limit is not None
+        for place, of_place in itertools.groupby(sorted(cells, key=self._order), self.plan.place):
+            elsewhere = in_others or place is Place.RECORDED
+            if elsewhere and place is not Place.SESSION:
+                if self._elsewhere is None:
+                    from harness.execution.elsewhere import Elsewhere
 
-                self._elsewhere = Elsewhere(self)
-            yield from self._elsewhere.compute(cells, patience, check)
-        else:
-            for cell in cells:
+                    self._elsewhere = Elsewhere(self)
+                recorded = place is Place.RECORDED
+                group = [*of_place]
+                yield from self._elsewhere.compute(group, patience, check, recorded=recorded)
+                continue
+            for cell in of_place:
+                if place is Place.SESSION:
+                    self.of_session |= dict.fromkeys(self._names(cell))
                 report = partial(self.report, cell)
                 compute = partial(self.attempt, cell, report, check=check, plan=self.plan)
                 yield cell, self.finish(cell, compute, patience)
+
+    def _order(self, cell: Cell) -> int:
+        """Return what sorts cells by where they are computed."""
+        return [*Place].index(self.plan.place(cell))
 
     def finish(self, cell: Cell, compute: Callable[[], Outcome], patience: float) -> Outcome | None:
         """Compute and store a cell unless it is stored; None if another run is still at it."""
         with suppress(TimeoutError), self.store.lock(cell.key, patience):
             with suppress(ResultsError):  # a broken one is computed again
-                if self._may_take(cell) and (record := self.store.get(cell.key)) is not None:
-                    return Outcome(record=record, found=True)
+                for key in self._found(cell):
+                    if (record := self.store.get(key)) is not None:
+                        self.plan.stored_as[cell.key] = key
+                        return Outcome(record=record, found=True)
             outcome = compute()
             try:
-                if outcome.record is not None:
-                    self.store.put(cell.key, outcome.record)
+                self._put(cell, outcome)
             except ResultsError as error:
                 return Outcome.failed(error, outcome.seconds)
             return outcome

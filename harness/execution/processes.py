@@ -19,6 +19,8 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
+from importlib import import_module
 from typing import IO, TYPE_CHECKING, NamedTuple, Self
 
 from harness import streams
@@ -27,6 +29,7 @@ from harness.execution.attempt import Attempt
 from harness.execution.child_interrupts import interrupts_held
 from harness.execution.events import BEFORE, Report
 from harness.execution.outcome import Outcome
+from harness.results.reads import THREAD_VARIABLES
 
 if TYPE_CHECKING:
     from harness.experiment.plan import Cell
@@ -44,15 +47,13 @@ requests, answers = open(os.dup(0), "rb"), open(os.dup(1), "wb")
 os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
 os.dup2(2, 1)  # what an algorithm prints must not get between the answers
 try:
-    sys.path[:] = pickle.load(requests)
+    sys.path[:], recorded = pickle.load(requests)
 except (EOFError, pickle.UnpicklingError):
     os._exit(1)  # the process that started it is gone: nobody is interested
 from harness.execution.processes import serve
-serve(requests, answers)
+serve(requests, answers, recorded)
 """
 """What a child process runs."""
-
-LINEAR_ALGEBRA = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 class Task(NamedTuple):
@@ -64,16 +65,17 @@ class Task(NamedTuple):
 
 
 class ChildProcess:
-    """A process that computes one cell at a time."""
+    """A process that computes one cell at a time; a `recorded` one records what it reads."""
 
-    def __init__(self, threads: int) -> None:
+    def __init__(self, threads: int, *, recorded: bool = False) -> None:
+        self.recorded = recorded
         with interrupts_held():
             self.process = subprocess.Popen(
                 [sys.executable, "-c", START],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=None if streams.is_open(2) else subprocess.DEVNULL,
-                env=os.environ | dict.fromkeys(LINEAR_ALGEBRA, str(threads)),
+                env=os.environ | dict.fromkeys(THREAD_VARIABLES, str(threads)),
             )
         assert self.process.stdin is not None
         assert self.process.stdout is not None
@@ -90,7 +92,7 @@ class ChildProcess:
             If the process ends before.
         """
         try:
-            pickle.dump(sys.path, self.requests)
+            pickle.dump((sys.path, self.recorded), self.requests)
             send_plan(self.requests)
             self.requests.flush()
             pickle.load(self.answers)
@@ -158,10 +160,20 @@ def _ending(code: int) -> str:
     return f"was killed ({name})" if name == "SIGKILL" else f"died ({name})"
 
 
-def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
-    """Compute cells until there are no more: what a child process does."""
+def serve(requests: IO[bytes], answers: IO[bytes], recorded: bool = False) -> None:
+    """Compute cells until there are no more: what a child process does.
+
+    A `recorded` one has imported this package before it begins to record; your own code comes next.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started it decides
     streams.prepare()  # an algorithm may print anything, also when nobody reads it any more
+    recorder = None
+    if recorded:
+        import_module("harness.experiment.cell")  # by name: it imports this module
+        from harness.execution.recorded import Recorder
+
+        recorder = Recorder()
+        recorder.begin()
     try:
         attempt: Attempt = pickle.load(requests)
     except (EOFError, pickle.UnpicklingError):
@@ -200,4 +212,5 @@ def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
             cell, workers, threads = tasks.get(timeout=IDLE_SECONDS)
             os.environ["HARNESS_THREADS"] = str(threads)
             last = ("", 0.0)
-            send(attempt(cell, report, workers))
+            outcome = attempt(cell, report, workers)
+            send(outcome if recorder is None else replace(outcome, reads=recorder.reads()))

@@ -101,7 +101,7 @@ def dry_run(config: str | Path | dict[str, object], *, overrides: Iterable[str] 
             notes.append(Note("folds-unknown"))
         n_folds += len(first_folds) or section.n_folds
     n_cells = len(experiment.dataset) * len(experiment.candidates) * len(experiment.draws) * n_folds
-    notes += [*cut_grids(experiment), *_notes_on_sizes(plan), *plan.code.notes()]
+    notes += [*cut_grids(experiment), *_notes_on_sizes(plan)]
     sizes = [each.counts for each, _ in here.read.values()]
     sizes += filter(None, (each.expected_size() for each in experiment.dataset))
     largest = max(sizes, key=lambda size: size[2], default=None)

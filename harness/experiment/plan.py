@@ -15,6 +15,7 @@ from harness.algorithms import registry
 from harness.config.experiment import Experiment
 from harness.config.load import load
 from harness.datasets import Ratings
+from harness.execution.attempt import Place
 from harness.experiment.code import Code
 from harness.experiment.data import PlanData
 from harness.metrics import Metric
@@ -55,6 +56,8 @@ class Plan(PlanData):
     """What an experiment computes: its data, and its cells."""
 
     _code: Code | None = None
+    stored_as: dict[str, str] = field(default_factory=dict)
+    """By the key of a planned cell of your own code, the key with what the code has read."""
 
     @classmethod
     def from_config(
@@ -136,9 +139,18 @@ class Plan(PlanData):
 
     def portable(self) -> Plan:
         """Return a plan for another process: with all ratings, and splits that no seed makes."""
-        from harness.experiment.portable import parts_of
-
-        return Plan(self.experiment, **parts_of(self))
+        outer = self.experiment.split
+        inner = [self.experiment.tuning.validation_of(section) for section in outer]
+        used = [i for i in range(len(self.experiment.dataset)) if self.divided(i)]
+        return Plan(
+            self.experiment,
+            read={i: (self.ratings(i)[0].bare(), []) for i in used},
+            absent=self.absent,
+            _splits={k: made for k, made in self._splits.items() if outer[k[1]].from_files},
+            _inner={k: made for k, made in self._inner.items() if inner[k[0]].from_files},
+            _code=self.code.for_another_process(),
+            _chosen=self._chosen,
+        )
 
     @cached_property
     def code(self) -> Code:
@@ -178,6 +190,10 @@ class Plan(PlanData):
                 cells.append(self.keyed(Cell(*where, " · ".join(title), params)))
         return tuple(cells)
 
+    def place(self, cell: Cell) -> Place:
+        """Return where a cell is computed, and whether it can be reused."""
+        return self.code.place(cell.algorithm, is_trial=cell.inner)
+
     def keyed(self, cell: Cell) -> Cell:
         """Return a cell with the key for its contents."""
         return replace(cell, key=key_of(self.inputs(cell)))
@@ -190,10 +206,9 @@ class Plan(PlanData):
             "harness": harness.__version__,
             "surprise": registry.package_version("scikit-surprise"),
         }
-        for part in self.code.parts(cell.algorithm, is_trial=cell.inner):
-            versions |= part.packages
         decisive = {
             "numbers": NUMBERS_VERSION,
+            "code": self.code.of_package,
             "versions": versions | registry.library_versions([chosen.name]),
             "data": self.ratings(cell.dataset)[0].fingerprint,
             "split": self.split(cell).fingerprint,
@@ -210,13 +225,9 @@ class Plan(PlanData):
         if experiment.fallback != "default":
             decisive["fallback"] = experiment.fallback
         if chosen.depends:
-            from harness.experiment.depended_files import files_of
-
-            decisive["depends"] = files_of(self.code, cell.algorithm)
+            decisive["depends"] = self.code.files(cell.algorithm)
         if cell.inner:  # of a trial, only the metric that decides is kept
-            metric = self.code.deciding
-            code = f" {metric.digest}" if metric else ""
-            return decisive | {"judged": f"{experiment.tuning.metric}{code}"}
+            return decisive | {"judged": experiment.tuning.metric}
         kept = {"items": self.names_items, "outputs": experiment.outputs.wanted}
         kept["training"] = experiment.outputs.training
         return decisive | {what: True for what, is_kept in kept.items() if is_kept}
@@ -287,9 +298,7 @@ class Plan(PlanData):
             row = algorithm.model_dump(mode="json", exclude={"label", "depends"})
             row["name"] = self._identity(algorithm.name)
             if algorithm.depends:
-                from harness.experiment.depended_files import files_of
-
-                row["depends"] = files_of(self.code, number)
+                row["depends"] = self.code.files(number)
             described.append(row)
         return described
 
@@ -297,8 +306,7 @@ class Plan(PlanData):
         """Return an algorithm's identity in a cell's key; for a class of your own, its code too."""
         if "/" in name:
             return str(registry.libraries().identity(name))
-        code = self.code.algorithm(name)
-        return f"{name} {code.digest}" if code else registry.canonical(name)
+        return self.code.identity("algorithms", name)
 
     def name(self, cell: Cell) -> CellName:
         """Return the names and identities of a cell; neither label nor run's seed decide its row.
@@ -326,7 +334,8 @@ class Plan(PlanData):
             row=short_key(row),
             algorithm=experiment.algorithms[cell.algorithm].title,
             split_fingerprint=fold.fingerprint,
-            **{key: getattr(cell, key) for key in ("seed", "fold", "n_folds", "key", "params")},
+            key=self.stored_as.get(cell.key, cell.key),
+            **{key: getattr(cell, key) for key in ("seed", "fold", "n_folds", "params")},
         )
 
     def loaded(self) -> list[DataInfo]:

@@ -20,6 +20,7 @@ from harness.execution.pool import Pool
 from harness.experiment import checks
 from harness.experiment.absent import add_absent, find_absent
 from harness.experiment.cell import attempt
+from harness.experiment.code import own_code_unloaded
 from harness.experiment.data_description import describe_plan
 from harness.experiment.evaluate import Evaluation, evaluate
 from harness.experiment.notes import notes
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 
 @checked(HarnessError, leaving=("config", "overrides", "workers", "track"))
+@own_code_unloaded()
 def run(
     config: str | Path | Mapping[str, Any] | Experiment,
     *,
@@ -200,7 +202,8 @@ def _computed(plan: Plan, pool: Pool, watch: Watch, started: datetime, begun: fl
     evaluation = earlier or evaluate(plan, cells, pool, failures)
     trials = tuning.describe(searches, evaluation.cells) if searches else None
     add_absent(plan, evaluation)
-    record = _record(plan, evaluation, watch)
+    pool.discard_unrepeatable()
+    record = _record(plan, evaluation, watch, pool.notes())
     if earlier is None:
         stored.write(evaluation)
     record |= {
@@ -216,7 +219,9 @@ def _computed(plan: Plan, pool: Pool, watch: Watch, started: datetime, begun: fl
     )
 
 
-def _record(plan: Plan, evaluation: Evaluation, watch: Watch) -> dict[str, object]:
+def _record(
+    plan: Plan, evaluation: Evaluation, watch: Watch, on_code: Iterable[Note]
+) -> dict[str, object]:
     """Return the content of ``run.json`` except its times."""
     experiment, labels = plan.experiment, [str(metric) for metric in plan.metrics]
 
@@ -262,9 +267,7 @@ def _record(plan: Plan, evaluation: Evaluation, watch: Watch) -> dict[str, objec
         "splits": plan.made(),
         "descriptions": descriptions,
         "notes": shown(
-            by_weight(
-                [*notes(plan, evaluation, statistics), *evaluation.not_compared, *plan.code.notes()]
-            )
+            by_weight([*notes(plan, evaluation, statistics), *evaluation.not_compared, *on_code])
         ),
         "cells": evaluation.cells,
         "rows": evaluation.rows,

@@ -67,7 +67,8 @@ class StoredScores:
     def __init__(self, plan: Plan, cells: Sequence[Cell], pool: Pool, failed: bool) -> None:
         self.plan, self.cells = plan, cells
         self.store = pool.store
-        self.key = "" if failed or not _is_decided(plan) else self._key()
+        repeatable = not failed and not pool.of_session and _is_decided(plan)
+        self.key = self._key() if repeatable else ""
 
     def _key(self) -> str:
         experiment = self.plan.experiment
@@ -83,7 +84,8 @@ class StoredScores:
         )
 
     def _checksums(self) -> dict[str, str]:
-        return {cell.key: self.store.checksum(cell.key) for cell in self.cells}
+        keys = [self.plan.stored_as.get(cell.key, cell.key) for cell in self.cells]
+        return {key: self.store.checksum(key) for key in keys}
 
     def read(self) -> Evaluation | None:
         """Return what an earlier run found for these cells; None where a file is missing or bad."""

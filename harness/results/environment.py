@@ -57,9 +57,7 @@ def packages() -> dict[str, str]:
     Equal wheels have equal hashes wherever they are installed; what a machine compiled itself has
     its own. A package whose installer kept no list of files is missing.
     """
-    top = Path(harness.__file__).parent
-    sources = sorted(path.relative_to(top).as_posix() for path in _sources(top))
-    lists = {"harness": [f"{file} {_sha256((top / file).read_bytes())}" for file in sources]}
+    lists = {"harness": _files_of_package()}
     for package in PACKAGES:
         record = distribution(package).read_text("RECORD") or ""
         lists[package] = sorted(
@@ -70,13 +68,32 @@ def packages() -> dict[str, str]:
     return {name: _sha256("\n".join(own).encode()) for name, own in lists.items() if own}
 
 
+@cache
+def _files_of_package() -> list[str]:
+    top = Path(harness.__file__).parent
+    sources = sorted(path.relative_to(top).as_posix() for path in _sources(top))
+    return [f"{file} {_sha256((top / file).read_bytes())}" for file in sources]
+
+
+def code_of_package() -> str:
+    """Return what tells the code of this package apart that this process runs.
+
+    It is a hash of the package's files, with the process if one of them changed since it began:
+    then what is loaded is of no version of the files.
+    """
+    digest = _sha256("\n".join(_files_of_package()).encode())
+    process = psutil.Process()
+    return digest if is_as_started() else f"{digest} {process.pid} {process.create_time()}"
+
+
 def is_as_started() -> bool:
     """Return whether no file of this package is younger than this process.
 
     The code that a process has loaded is older than a file that changed since it began.
     """
     begun = psutil.Process().create_time()
-    return all(path.stat().st_mtime < begun for path in _sources(Path(harness.__file__).parent))
+    states = [path.stat() for path in _sources(Path(harness.__file__).parent)]
+    return all(max(state.st_mtime, state.st_ctime) < begun for state in states)
 
 
 def _sources(top: Path) -> Iterator[Path]:

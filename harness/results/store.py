@@ -24,9 +24,15 @@ from harness.files import cache_folder, hold, leftovers, read_regular, report_os
 from harness.metrics import Pairs, Rankings
 from harness.results.cell_file import ARRAYS, MAGIC, SCORES_MAGIC, START, Arrays, packed
 from harness.results.cells import CellFacts
+from harness.results.reads import Reads
 
 CELL, SCORES = "cell", "scores"
 """Endings of files: of a finished cell, and of the scores of all cells of a run."""
+READS, LISTS = "reads", "lists"
+"""Endings of files: of what a process of your own code read, and of the keys of such lists by cell.
+"""
+MOST_LISTS = 32
+"""For one cell: so many versions of its code do not displace each other."""
 Inputs = Mapping[str, object]
 
 
@@ -154,6 +160,36 @@ class CellStore:
         """Write the scores of a run, all or nothing, without waiting for the disk."""
         data = packed(SCORES_MAGIC, header, arrays)
         write_whole(self.path(key, SCORES), data, durable=False)
+
+    def lists(self, key: str) -> list[str]:
+        """Return the keys of the lists of reads with which a cell was computed, the newest first.
+
+        A damaged file is none: the cell is computed again.
+        """
+        try:
+            found = json.loads(read_regular(self.path(key, LISTS)))
+        except (OSError, ValueError):
+            return []
+        known = found if isinstance(found, list) else []
+        return [list_key for list_key in known if isinstance(list_key, str)]
+
+    def reads(self, key: str) -> Reads | None:
+        """Return a list of reads by its key; None where it is missing or damaged."""
+        try:
+            reads = Reads.model_validate_json(read_regular(self.path(key, READS)))
+        except (OSError, ValueError):
+            return None
+        return reads if reads.key == key else None
+
+    def add_reads(self, key: str, reads: Reads) -> None:
+        """Keep with what a cell was computed; to be called by the holder of its lock."""
+        path, lists = self.path(key, LISTS), [reads.key, *self.lists(key)]
+        advice = "free space, fix permissions or set HARNESS_CACHE to another folder"
+        with report_os_error(path.parent, "cannot write what a cell has read", advice):
+            if self.reads(reads.key) is None:
+                write_whole(self.path(reads.key, READS), reads.to_bytes(), durable=False)
+            newest = list(dict.fromkeys(lists))[:MOST_LISTS]
+            write_whole(path, json.dumps(newest).encode(), durable=False)
 
     def check_writable(self) -> None:
         """Make the folder, and see that a file can be written there."""

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import ClassVar
 
 from harness.errors import ResultsError
-from harness.results.store import CELL, SCORES, CellStore, key_of
+from harness.results.store import CELL, LISTS, READS, SCORES, CellStore, key_of
 
 A_DAY = 86_400
 
@@ -27,7 +27,7 @@ class Entry:
 class MaintainedStore(CellStore):
     """A store whose files are looked through one by one."""
 
-    endings: ClassVar = (CELL, SCORES)
+    endings: ClassVar = (CELL, SCORES, READS, LISTS)
     """Of the files that it holds."""
 
     def entries(self, ending: str = CELL) -> Iterator[Entry]:
@@ -47,6 +47,10 @@ class MaintainedStore(CellStore):
             if ending == SCORES:
                 self.get_scores(key)
                 return None
+            if ending == READS:
+                return None if self.reads(key) else f"{self.path(key, ending)}: damaged"
+            if ending == LISTS:
+                return None if self.lists(key) else f"{self.path(key, ending)}: damaged"
             record = self.get(key)
         except ResultsError as error:
             return str(error)

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from harness.algorithms.identity import code_identity
 
 import harness
-from harness.algorithms.identity import code_identity
 from harness.errors import HarnessError
 from harness.experiment.cell import compute
 from harness.experiment.plan import Plan
