@@ -40,7 +40,7 @@ FAILED_PARTS = ("metric-failed", "metric-failed-in-groups", "analysis-failed")
 @click.option(
     "--trust-cache",
     is_flag=True,
-    help="Take finished cells of a class of your own although not all of its code is in their key.",
+    help="Reuse cells of your own code although not all that decides them could be recorded.",
 )
 @click.option(
     "--trust",

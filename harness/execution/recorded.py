@@ -90,6 +90,7 @@ class Recorder:
         self.written: set[str] = set()
         """Files and folders that the code itself made, which it may read again."""
         self.set_variables: set[str] = set()
+        self.path = [*sys.path]
         self.folder = os.getcwd()  # noqa: PTH109 - compared as text
         self._states: dict[str, tuple[int, ...]] = {}
         self._packages: tuple[int, dict[str, str]] = (0, {})
@@ -253,9 +254,10 @@ class Recorder:
         if library in COMPILED_READERS and spec is not None:
             self.undeclared[f"{library} can open files unseen"] = None
         origin = ABSENT if spec is None else origin_of_spec(spec)
-        if folders is None:
+        if folders is None and self._is_on_path(origin):
             self.modules.setdefault(name, origin)
             return
+        folders = sys.path if folders is None else folders
         tail = name.rpartition(".")[2]
         for folder in map(str, folders):
             if not _is_own(os.path.join(folder, "x")):  # noqa: PTH118 - text, for each module
@@ -266,6 +268,11 @@ class Recorder:
                     if path == origin:
                         return
                     self.file(path)
+
+    def _is_on_path(self, origin: str) -> bool:
+        """Return whether others find a module there too: the code itself has not added to it."""
+        added = [folder for folder in sys.path if folder not in self.path]
+        return not origin.startswith(tuple(_absolute(folder) + os.sep for folder in added))
 
     def variable(self, name: str) -> None:
         """Record a variable of the environment that was asked for."""

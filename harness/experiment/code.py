@@ -14,7 +14,7 @@ from harness.config.experiment import Experiment
 from harness.errors import AlgorithmError
 from harness.execution.attempt import Place
 from harness.named_paths import placed
-from harness.results.environment import code_of_package
+from harness.results.environment import code_of_package, files_of_package
 from harness.results.reads import content_digest
 
 PACKAGE = __name__.partition(".")[0]
@@ -32,26 +32,31 @@ class Code:
         experiment: Experiment,
         folder: str | None,
         files_planned: dict[int, dict[str, str]] | None = None,
+        package_planned: str = "",
     ) -> None:
         self.experiment, self.folder, self.files_planned = experiment, folder, files_planned
+        self.package_planned = package_planned
         self._of_session: dict[str, bool] = {}
         self._imported = False
 
     def for_another_process(self) -> Code:
         """Return the same code for another process."""
         files = {n: self.files(n) for n in range(len(self.experiment.algorithms))}
-        return Code(self.experiment, str(Path(self.folder or "").resolve()), files)
+        folder = str(Path(self.folder or "").resolve())
+        return Code(self.experiment, folder, files, self.of_package)
 
     @cached_property
     def of_package(self) -> str:
         """What tells versions of this package apart: a hash of its files."""
-        return code_of_package()
+        same = self.package_planned.startswith(files_of_package())
+        return self.package_planned if same else code_of_package()
 
     def import_files(self) -> None:
         """Import the files under `plugins`, once; loading a config has done so where it was."""
         if not self._imported and self.files_planned is not None:
             base = None if self.folder is None else Path(self.folder)
-            own_modules.add_files(placed(file, base) for file in self.experiment.plugins or ())
+            files = [placed(file, base) for file in self.experiment.plugins or ()]
+            own_modules.add_files(file for file in files if file.is_file())  # not on every machine
         self._imported = True
 
     def place(self, algorithm: int, *, is_trial: bool) -> Place:

@@ -73,8 +73,8 @@ def run(
         Compute every cell and every trial again, finished or not; the old one stays until
         the new one is complete.
     trust_cache : bool
-        Take finished cells also where their key does not cover all code of a class of your own, as
-        of a compiled extension; otherwise these are computed again, and a note says why.
+        Reuse cells of your own code also if not all that decides them could be recorded, for
+        example a program that it starts; otherwise they are computed again, and a note says why.
     trust : bool
         Import the code that the record of a run names, where the config is the folder of a run.
     track : str or sequence of str

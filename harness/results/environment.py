@@ -9,6 +9,7 @@ import platform
 import re
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
@@ -81,9 +82,13 @@ def code_of_package() -> str:
     It is a hash of the package's files, with the process if one of them changed since it began:
     then what is loaded is of no version of the files.
     """
-    digest = _sha256("\n".join(_files_of_package()).encode())
-    process = psutil.Process()
+    process, digest = psutil.Process(), files_of_package()
     return digest if is_as_started() else f"{digest} {process.pid} {process.create_time()}"
+
+
+def files_of_package() -> str:
+    """Return a hash of the files of this package."""
+    return _sha256("\n".join(_files_of_package()).encode())
 
 
 def is_as_started() -> bool:
@@ -91,9 +96,10 @@ def is_as_started() -> bool:
 
     The code that a process has loaded is older than a file that changed since it began.
     """
-    begun = psutil.Process().create_time()
+    begun, now = psutil.Process().create_time(), time.time()
     states = [path.stat() for path in _sources(Path(harness.__file__).parent)]
-    return all(max(state.st_mtime, state.st_ctime) < begun for state in states)
+    # What is dated in the future was written by another clock.
+    return not any(begun <= max(state.st_mtime, state.st_ctime) <= now for state in states)
 
 
 def _sources(top: Path) -> Iterator[Path]:

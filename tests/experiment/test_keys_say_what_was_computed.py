@@ -1,13 +1,9 @@
-"""A key describes what was computed: the data that were read and the code that is loaded."""
+"""A key describes what was computed: the data that were read, and what code has read."""
 
-import importlib
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from harness.algorithms.identity import code_identity
 
 import harness
 from harness.errors import HarnessError
@@ -60,55 +56,6 @@ def test_a_file_that_was_replaced_since_the_run_was_planned_is_not_computed_with
     worker = planned(tmp_path, seed=2)  # as another process has it: it reads the file again
     with pytest.raises(HarnessError, match="not those that the run was planned with"):
         computed(worker, cell)
-
-
-def test_the_key_of_an_own_algorithm_is_the_code_that_is_loaded(own):
-    (before,) = planned(algorithms=["ownalgorithm:Own"]).cells
-    own.write_text(OWN.replace("0.5", "0.25"))
-    (edited,) = planned(algorithms=["ownalgorithm:Own"]).cells
-    assert edited.key == before.key  # the old code is what would run
-    importlib.reload(sys.modules["ownalgorithm"])
-    (loaded,) = planned(algorithms=["ownalgorithm:Own"]).cells
-    assert loaded.key != before.key
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("def f(x): return x + 1", "def f(x): return x + 2"),
-        ("def f(x, y=1): return y", "def f(x, y=2): return y"),
-        ("def f(x): return x.a", "def f(x): return x.b"),
-        ("class B:\n    def f(self): return 1", "class B:\n    def f(self): return 2"),
-        ("class B(int): pass", "class B(float): pass"),
-        ("class B:\n    @property\n    def f(self): return 1", "class B:\n    f = None"),
-        ("def f(x): return [y * 2 for y in x]", "def f(x): return [y * 3 for y in x]"),
-    ],
-)
-def test_loaded_code_tells_versions_apart_where_there_is_no_file(one, other, monkeypatch):
-    def digest(source):
-        module = type(sys)("made")
-        monkeypatch.setitem(sys.modules, "made", module)
-        exec(f"class A: pass\n{source}", vars(module))
-        return code_identity(module.A).digest
-
-    assert digest(one) == digest(f"# moved down, with a comment\n\n{one}")
-    assert digest(one) == digest(f"{one}\n__warningregistry__ = {{}}")  # as a warning leaves it
-    assert digest(one) != digest(other)
-
-
-def test_a_change_of_data_in_the_file_is_another_key_in_the_next_process(own):
-    def digest(seed="1"):
-        command = "import ownalgorithm as own; from harness.algorithms.identity import *;"
-        where = {"PYTHONHASHSEED": seed, "PYTHONPATH": str(own.parent)}
-        options = {"env": where, "cwd": own.parent, "text": True, "timeout": 60}
-        return subprocess.check_output(
-            [sys.executable, "-c", f"{command} print(code_identity(own.Own))"], **options
-        )
-
-    before = digest()
-    assert before == digest(seed="2")
-    own.write_text(OWN.replace("SHIFT = 0.5", "SHIFT = {'a': 0.5}"))
-    assert digest() != before
 
 
 @pytest.mark.usefixtures("own")

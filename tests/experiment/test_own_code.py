@@ -1,257 +1,425 @@
-"""Cells of a class of one's own: none is taken for other code, packages or files."""
+"""Cells of your own code: none is reused for other code, packages, files or variables."""
 
 import importlib
 import json
 import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 import harness
+from harness.execution import children
 from harness.experiment.plan import Plan
-from harness.metrics.labels import _declared
+from harness.results import environment
+from harness.results.store import CellStore
+from tests.experiment.ways_of_code import CONSTANTS, DEEP, UNRECORDED, WAYS, at_import, own
 
 DATA = {"synthetic": {"n_users": 40, "n_items": 30, "n_ratings": 600}}
 CONFIG = {"dataset": DATA, "metrics": ["rmse"], "baselines": False, "statistics": None}
-OWN = """
-import surprise
-{imports}
 
-class Own(surprise.AlgoBase):
-    def __init__(self, shift=0.0):
-        super().__init__()
-        self.shift = shift
 
-    def estimate(self, u, i):
-        return {value}
-"""
+class Constant:
+    """Estimates one value, in this process."""
+
+    def __init__(self, value=2.0):
+        self.value = value
+
+    def fit(self, train):
+        pass
+
+    def estimate(self, users, items):
+        return np.full(len(users), self.value)
+
+
+@pytest.fixture(scope="module")
+def right():
+    """The RMSE of the estimates 2 and 4."""
+    name = f"{__name__}:Constant"
+    rows = [{"name": name, "label": str(n), "params": {"value": float(n)}} for n in (2, 4)]
+    done = harness.run(CONFIG | {"algorithms": rows}, results=None)
+    assert done.failed == []
+    return dict(zip((2, 4), done.table.sort_values("algorithm")["rmse"], strict=True))
 
 
 @pytest.fixture
 def project(tmp_path, monkeypatch):
-    """Return a function that writes files into the folder of the configs."""
+    """A folder for your own modules, which are forgotten at the end."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     before = {*sys.modules}
-
-    def forget():
-        for name in {*sys.modules} - before:
-            if str(getattr(sys.modules[name], "__file__", "")).startswith(str(tmp_path)):
-                del sys.modules[name]
-        importlib.invalidate_caches()
-        _declared.cache_clear()
-
-    def write(**files):
-        forget()  # as if a new process began
-        for name, text in files.items():
-            (tmp_path / f"{name}.py").write_text(text)
-        return tmp_path
-
-    yield write
-    forget()
+    yield tmp_path
+    forget(tmp_path, before)
 
 
-def run(row=None, **settings):
-    """Run the class `own:Own`, and return its value and whether it was computed."""
-    config = CONFIG | {"algorithms": [{"name": "own:Own"} | (row or {})]}
-    events = []
-    done = harness.run(config, results=None, watch=events.append, **settings)
-    (value,) = done.table["rmse"]
-    computed = any(type(event).__name__ == "CellStarted" for event in events)
-    return done, value, computed
+def forget(folder, before=frozenset()):
+    """Unload the modules of a folder, as if a new process began."""
+    for name in {*sys.modules} - before:
+        if str(getattr(sys.modules[name], "__file__", "")).startswith(str(folder)):
+            del sys.modules[name]
+    importlib.invalidate_caches()
 
 
-def own(imports="", value="3.0"):
-    return OWN.format(imports=imports, value=value)
+def write(folder, **files):
+    for name, text in files.items():
+        (folder / f"{name}.py").write_text(text)
 
 
-@pytest.mark.long
-def test_an_edited_helper_of_a_helper_is_computed_with_at_once(project):
-    folder = project(
-        own=own("import mine", "mine.guess(i)"),
-        mine="import deep\n\ndef guess(i):\n    return deep.height(i)\n",
-        deep="def height(i):\n    return 1.0 + i % 5\n",
+def run(*rows, **settings):
+    """Run `own:Own` or other rows; return the run, an RMSE and how many cells were computed."""
+    events, config = [], settings.pop("config", {})
+    algorithms = [*rows] or ["own:Own"]
+    done = harness.run(
+        CONFIG | {"algorithms": algorithms} | config,
+        results=None,
+        watch=events.append,
+        **settings,
     )
-    config = "dataset: {synthetic: {n_users: 40, n_items: 30, n_ratings: 600}}\nmetrics: [rmse]\n"
-    config += 'baselines: false\nstatistics: null\nalgorithms: ["own:Own"]\n'
-    (folder / "small.yaml").write_text(config)
-
-    def value(*options):
-        command = [sys.executable, "-m", "harness", "run", "small.yaml", *options]
-        environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}
-        ended = subprocess.run(
-            command, capture_output=True, text=True, env=environment, timeout=300, check=True
-        )
-        record = json.loads((folder / "runs/small/run.json").read_text())
-        (cell,) = record["cells"]
-        return cell["scores"]["rmse"], ended.stdout + ended.stderr
-
-    before, _ = value()
-    project(deep="def height(i):\n    return 4.0\n")
-    after, shown = value()
-    assert "nothing is fitted" not in shown
-    assert after != before
-    assert after == value("--fresh")[0]
-
-
-def test_code_that_only_a_function_imports_has_one_key_in_all_processes(project):
-    project(own=own(value="__import__('mine').height"), mine="height = 3.0\n")
-    importlib.import_module("surprise")
-    done, value, _ = run(workers=2)
     assert done.failed == []
-    sys.path.append(".")
-    importlib.import_module("mine")  # loaded before the run here, and not in its workers
-    assert run(workers=2)[1:] == (value, False)
-    assert run(workers=2, fresh=True)[1] == value
+    computed = sum(type(event).__name__ == "CellStarted" for event in events)
+    return done, done.table["rmse"].iloc[0], computed
 
 
-def test_versions_of_packages_that_ones_code_imports_are_in_its_key(project):
-    project(own=own("import numpy"))
-    plan = Plan.from_config(CONFIG | {"algorithms": ["own:Own", "BaselineOnly"]})
-    inputs = [plan.inputs(cell)["versions"] for cell in plan.cells]
-    assert inputs[0].keys() - inputs[1].keys() == {"numpy", "scikit-surprise"}
+def notes(done):
+    return [str(note) for note in done.info.notes if note.code == "code-not-followed"]
 
 
-def test_nothing_new_is_in_the_key_of_a_built_in_algorithm():
-    plan = Plan.from_config(CONFIG | {"algorithms": ["BaselineOnly"]})
-    (cell,) = plan.cells
-    assert plan.inputs(cell).keys() == {
-        *("numbers", "versions", "data", "split", "candidates", "sample", "algorithm", "params"),
-        *("global_seed", "as_surprise", "clip", "accelerate", "depth"),
-    }
-    assert plan.inputs(cell)["versions"].keys() == {"harness", "surprise"}
-    assert "depends" not in plan._described[0]
+PARTS = 6
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes begin as forks")
+@pytest.mark.sample(PARTS)
+@pytest.mark.parametrize("part", range(PARTS))
+def test_what_is_recorded_holds_until_the_number_changes(part):
+    command = [sys.executable, "-m", "tests.experiment.record_ways", *[*WAYS][part::PARTS]]
+    root = Path(__file__).parents[2]
+    lines = subprocess.check_output(command, cwd=root, text=True, timeout=600).splitlines()
+    found = {answer.pop("name"): answer for answer in map(json.loads, lines)}
+    assert [*found] == [*WAYS][part::PARTS]
+    for name, answer in found.items():
+        assert (answer.get("value of 2"), answer.get("value of 4")) == (2, 4), (name, answer)
+        is_recorded = not name.startswith("not recorded")
+        assert bool(answer["reasons"]) is not is_recorded, (name, answer)
+        assert answer["undeclared"] == []
+        if is_recorded:
+            assert answer["holds"] is False, name
+            assert answer["held"] is (name not in WRITES), name
+
+
+WRITES = {"file that the class keeps"}
+"""What was not there when it was first looked for."""
+SOME = [*WAYS][::9]
+
+
+@pytest.mark.sample(8)
+@pytest.mark.parametrize("name", SOME)
+def test_a_changed_number_is_computed_with(project, monkeypatch, right, name):
+    way = WAYS[name]
+
+    def with_number(number):
+        way.write(project, number)
+        for variable, value in way.environment(number).items():
+            monkeypatch.setenv(variable, value)
+        done, value, computed = run(config=way.config)
+        forget(project)
+        return done, value, computed
+
+    done, value, computed = with_number(2)
+    assert (value, computed) == (right[2], 1)
+    recorded = not name.startswith("not recorded")
+    assert bool(notes(done)) is not recorded
+    done, value, computed = with_number(4)
+    assert (value, computed) == (right[4], 1)
+
+
+@pytest.mark.sample(8)
+@pytest.mark.parametrize("name", [name for name in SOME if not name.startswith("not recorded")])
+def test_what_did_not_change_is_reused(project, monkeypatch, name):
+    way = WAYS[name]
+    way.write(project, 2)
+    for variable, value in way.environment(2).items():
+        monkeypatch.setenv(variable, value)
+    _, before, _ = run(config=way.config)
+    if name in WRITES:
+        assert run(config=way.config)[1:] == (before, 1)
+    forget(project)
+    assert run(config=way.config)[1:] == (before, 0)
+
+
+@pytest.mark.sample(4)
+@pytest.mark.parametrize("name", CONSTANTS)
+def test_a_module_of_the_session_is_computed_with_as_it_is_loaded(project, right, name):
+    way = WAYS[f"own text: {name}"]
+    way.write(project, 2)
+    sys.path.append(str(project))
+    importlib.import_module("own")
+    way.write(project, 4)  # the editor saves after the import
+    done, value, _ = run()
+    assert value == right[2]
+    (note,) = (note for note in done.info.notes if note.code == "code-of-session")
+    assert "own:Own: its module was loaded in this session" in str(note)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    ("pattern", "workers"),
-    [("height.txt", 1), ("data/*.txt", 1), ("data/**/*.txt", 1), ("data", 2)],
-)
-def test_a_file_that_the_class_reads_is_in_the_key(project, pattern, workers):
-    where = "height.txt" if pattern == "height.txt" else "data/height.txt"
-    folder = project(own=own("import pathlib", f"float(pathlib.Path({where!r}).read_text())"))
-    (folder / where).parent.mkdir(exist_ok=True)
-    (folder / where).write_text("3.0")
-    row = {"depends": [pattern]}
-    _, before, _ = run(row=row, workers=workers)
-    assert run(row=row, workers=workers)[1:] == (before, False)
-    (folder / where).write_text("1.25")
-    done, after, computed = run(row=row, workers=workers)
-    assert done.failed == []
-    assert computed
-    assert after != before
+def test_the_loaded_text_is_not_kept_for_the_text_of_the_file(project, right):
+    way = WAYS["own text: dict"]
+    way.write(project, 2)
+    sys.path.append(str(project))
+    importlib.import_module("own")
+    way.write(project, 4)
+    assert run()[1] == right[2]
+    forget(project)
+    assert run()[1:] == (right[4], 1)
 
 
-def test_a_listed_file_that_is_not_there_is_a_fault_with_its_line(project, cli):
-    folder = project(own=own())
-    (folder / "here.txt").write_text("1")
-    text = "dataset: bundled\nmetrics: [rmse]\nalgorithms:\n  - name: own:Own\n    depends:\n"
-    (folder / "small.yaml").write_text(f"{text}      - here.txt\n      - weights/*.txt\n")
-    refused = cli.refused("run", "small.yaml")
-    assert "small.yaml:7: algorithms[0].depends[1]: weights/*.txt: no such file; " in refused
+CHANGES = {
+    "constant": ("C = 2", "C", lambda own: setattr(own, "C", 4)),
+    "dict": ("C = {'k': 2}", "C['k']", lambda own: own.C.update(k=4)),
+    "list": ("C = [2]", "C[0]", lambda own: own.C.__setitem__(0, 4)),
+    "array": ("C = np.array([2])", "C[0]", lambda own: own.C.fill(4)),
+    "class attribute": ("class K: k = 2", "K.k", lambda own: setattr(own.K, "k", 4)),
+    "function": ("def v(): return 2", "v()", lambda own: setattr(own, "v", lambda: 4)),
+    "keyword default": (
+        "def v(*, k=2): return k",
+        "v()",
+        lambda own: own.v.__kwdefaults__.update(k=4),
+    ),
+    "method": (
+        "class K:\n    def v(self): return 2",
+        "K().v()",
+        lambda own: setattr(own.K, "v", lambda self: 4),
+    ),
+    "module of its own": ("import deep", "deep.K", lambda own: setattr(own.deep, "K", 4)),
+    "code object": (
+        "def v(): return 2",
+        "v()",
+        lambda own: setattr(own.v, "__code__", (lambda: 4).__code__),
+    ),
+}
 
 
-def test_a_file_that_is_changed_during_a_run_is_noticed(project):
-    folder = project(own=own())
-    (folder / "data.txt").write_text("1")
-    config = CONFIG | {"algorithms": [{"name": "own:Own", "depends": ["data.txt"]}]}
-    plan = Plan.from_config(config)
-    (cell,), worker = plan.cells, plan.portable()
-    assert worker.keyed(cell) == cell
-    (folder / "data.txt").unlink()  # as on another machine
-    assert worker.keyed(cell) == cell
-    (folder / "data.txt").write_text("25")
-    assert worker.keyed(cell) != cell
+@pytest.mark.sample(3)
+@pytest.mark.parametrize("name", CHANGES)
+@pytest.mark.parametrize("ran_before", [False, True])
+def test_a_change_in_the_session_is_computed_with(project, right, name, ran_before):
+    top, value, change = CHANGES[name]
+    write(project, own=own(top, estimate=f"value = {value}"), deep=DEEP.format(2))
+    sys.path.append(str(project))
+    module = importlib.import_module("own")
+    if ran_before:
+        assert run()[1] == right[2]
+    change(module)
+    assert run()[1] == right[4]
 
 
-DYNAMIC = "import importlib\nmine = importlib.import_module('mi' + 'ne')"
+def test_a_changed_helper_of_the_session_is_computed_with(project, right):
+    write(project, own=own("import deep", estimate="value = deep.K"), deep=DEEP.format(2))
+    sys.path.append(str(project))
+    importlib.import_module("deep").K = 4
+    assert run()[1] == right[4]
+
+
+def test_a_class_of_the_session_is_computed_in_each_run(right):
+    row = {"name": f"{__name__}:Constant", "params": {"value": 2.0}}
+    for _ in range(2):
+        done, value, computed = run(row, workers=2)
+        assert (value, computed) == (right[2], 1)
+        assert len([note for note in done.info.notes if note.code == "code-of-session"]) == 1
+    assert not [*CellStore.default().folder.glob("??/*.cell")]  # nothing that no run can take
+
+
+def test_two_versions_in_turn_are_both_kept(project, right):
+    for number, n_computed in ((2, 1), (4, 1), (2, 0), (4, 0)):
+        write(project, own=own(f"C = {number}", estimate="value = C"))
+        assert run()[1:] == (right[number], n_computed)
+
+
+def test_one_process_serves_all_cells_of_a_run(project, monkeypatch):
+    write(project, own=own("def get(): return 2", estimate="value = get()"))
+    started = []
+
+    class Counted(children.ChildProcess):
+        def __init__(self, *arguments, **options):
+            super().__init__(*arguments, **options)
+            started.append(self)
+
+    monkeypatch.setattr(children, "ChildProcess", Counted)
+    folds = {"split": {"kind": "kfold", "n_splits": 3}}
+    row = {"name": "own:Own", "label": "other", "params": {}}
+    _, _, computed = run("own:Own", "BaselineOnly", row, config=folds)
+    assert computed == 6
+    assert [child.recorded for child in started] == [True]
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("workers", [1, 2])
-def test_a_cell_whose_code_cannot_be_followed_is_not_taken_unless_the_cache_is_trusted(
-    project, workers
-):
-    project(own=own(DYNAMIC, "mine.height + self.shift"), mine="height = 3.0\n")
-    config = CONFIG | {
-        "algorithms": [{"name": "own:Own"}, {"name": "own:Own", "label": "other"}],
-        "baselines": True,
-    }
-    config["algorithms"][1]["params"] = {"shift": 1.0}
+def test_what_cannot_be_recorded_is_not_reused_unless_the_cache_is_trusted(project, right, workers):
+    write(project, own=at_import(UNRECORDED["subprocess"]), deep=DEEP.format(2))
+    rows = ["own:Own", "BaselineOnly"]
 
     def values(**settings):
-        done = harness.run(config, results=None, workers=workers, **settings)
-        assert done.failed == []
-        notes = [str(note) for note in done.info.notes if note.code == "code-not-followed"]
-        assert len(notes) == 1
-        assert "own imports a module by a computed name (line 4)" in notes[0]
-        return done.table["rmse"].tolist()
+        done, _, computed = run(*rows, workers=workers, **settings)
+        (note,) = notes(done)
+        assert "own:Own: not everything that decides its numbers could be recorded" in note
+        assert "it starts another process (subprocess.Popen: python" in note
+        own_row = done.table.set_index("algorithm")["rmse"]["own:Own"]
+        return own_row, computed
 
-    before = values()
-    project(mine="height = 1.5\n")
-    assert values(trust_cache=True) == before
-    after = values()
-    assert after[:2] != before[:2]
-    assert after[2:] == before[2:]
-    assert values(trust_cache=True) == after
+    assert values() == (right[2], 2)
+    write(project, deep=DEEP.format(4))
+    assert values(trust_cache=True) == (right[2], 0)
+    assert values() == (right[4], 1)
+    assert values(trust_cache=True) == (right[4], 0)
 
 
-def test_trials_of_code_that_cannot_be_followed_are_computed_again_too(project):
-    project(own=own(DYNAMIC, "mine.height + self.shift"), mine="height = 3.0\n")
-    row = {"search": {"shift": [0.25, 0.5]}}
-    tuned = {"algorithms": [{"name": "own:Own"} | row], "tuning": {"metric": "rmse", "trials": 2}}
-
-    def n_computed(**settings):
-        events = []
-        harness.run(CONFIG | tuned, results=None, watch=events.append, **settings)
-        return sum(type(event).__name__ == "CellStarted" for event in events)
-
-    assert n_computed() == 4
-    assert n_computed() == 4
-    assert n_computed(trust_cache=True) == 0
-
-
+@pytest.mark.long
 def test_the_command_takes_the_option(project, cli):
-    folder = project(own=own(DYNAMIC), mine="height = 3.0\n")
-    (folder / "small.yaml").write_text(json.dumps(CONFIG | {"algorithms": ["own:Own"]}))
+    write(project, own=at_import(UNRECORDED["compiled code"]), deep=DEEP.format(2))
+    (project / "small.yaml").write_text(json.dumps(CONFIG | {"algorithms": ["own:Own"]}))
     for options, n_found in (((), 0), ((), 0), (("--trust-cache",), 1)):
         out = cli("run", "small.yaml", *options)
         shown = "".join(map(str, out[1:]))
         assert ("1 of 1 cell found" in shown) == bool(n_found)
-        assert shown.count("own imports a module by a computed name") == 1
+        assert shown.count("it calls compiled code of its process") == 1
+        forget(project)
+
+
+@pytest.mark.parametrize("declared", [False, pytest.param(True, marks=pytest.mark.long)])
+def test_a_library_that_opens_files_unseen_has_to_be_declared(project, declared):
+    write(project, own=at_import("import h5py; value = h5py.K"), h5py="K = 2\n")
+    (project / "k.h5").write_text("2")
+    row = {"name": "own:Own"} | ({"depends": ["k.h5"]} if declared else {})
+    done, *_ = run(row)
+    assert len(notes(done)) == (not declared)
+    assert run(row)[2] == (not declared)
+
+
+def test_cells_of_built_in_rows_need_no_process(project, monkeypatch):
+    def refuse(*arguments, **options):
+        raise AssertionError
+
+    monkeypatch.setattr(children, "ChildProcess", refuse)
+    assert run("BaselineOnly")[2] == 1
+    assert run("BaselineOnly")[2] == 0
+
+
+def test_the_key_of_a_built_in_algorithm_has_the_code_of_this_package(monkeypatch):
+    def cell():
+        return Plan.from_config(CONFIG | {"algorithms": ["BaselineOnly"]}).cells[0].key
+
+    before = cell()
+    assert before == cell()
+    files = [*environment._files_of_package(), "harness/new.py 1"]
+    monkeypatch.setattr(environment, "_files_of_package", lambda: files)
+    assert cell() != before
+
+
+@pytest.mark.long
+def test_an_edited_copy_of_this_package_computes_with_its_text(project):
+    shutil.copytree(Path(harness.__file__).parent, project / "harness")
+    means = project / "harness" / "algorithms" / "means.py"
+
+    def value(*options):
+        code = (
+            "import harness, sys; "
+            f"done = harness.run({CONFIG | {'algorithms': ['ItemMean']}!r}, results=None, "
+            "fresh='fresh' in sys.argv); print(done.table['rmse'][0])"
+        )
+        command = [sys.executable, "-c", code, *options]
+        return subprocess.check_output(command, text=True, timeout=300)
+
+    before = value()
+    text = means.read_text()
+    found = "return sums / (counts + self.damping), np.nan"
+    assert found in text
+    means.write_text(text.replace(found, found.replace(", np.nan", " + 0.5, np.nan")))
+    after = value()
+    assert after != before
+    assert after == value("fresh")
+
+
+def test_a_file_that_is_changed_during_a_run_is_noticed(project):
+    write(project, own=own("C = 2", estimate="value = C"))
+    (project / "data.txt").write_text("1")
+    config = CONFIG | {"algorithms": [{"name": "own:Own", "depends": ["data.txt"]}]}
+    plan = Plan.from_config(config)
+    (cell,), worker = plan.cells, plan.portable()
+    assert worker.keyed(cell) == cell
+    (project / "data.txt").unlink()  # as on another machine
+    assert worker.keyed(cell) == cell
+    (project / "data.txt").write_text("25")
+    assert worker.keyed(cell) != cell
+
+
+def test_a_declared_file_of_equal_time_and_size_is_read_again(project, right):
+    write(project, own=own(fit="self.value = int(open('k.txt').read())"))
+    path = project / "k.txt"
+    row = {"name": "own:Own", "depends": ["k.txt"]}
+    path.write_text("2")
+    before = path.stat()
+    assert run(row)[1] == right[2]
+    with path.open("r+") as file:
+        file.write("4")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert run(row)[1] == right[4]
+
+
+def test_a_listed_file_that_is_not_there_is_a_fault_with_its_line(project, cli):
+    write(project, own=own("C = 2", estimate="value = C"))
+    (project / "here.txt").write_text("1")
+    text = "dataset: bundled\nmetrics: [rmse]\nalgorithms:\n  - name: own:Own\n    depends:\n"
+    (project / "small.yaml").write_text(f"{text}      - here.txt\n      - weights/*.txt\n")
+    refused = cli.refused("run", "small.yaml")
+    assert "small.yaml:7: algorithms[0].depends[1]: weights/*.txt: no such file; " in refused
 
 
 METRIC = """
 import harness
-{imports}
+import deep
 
 @harness.metric("the distance from a value", needs="pairs", higher_is_better=False, range=(0, 99))
 def distance(pairs):
-    far, starts = abs(pairs.estimates - deep.wanted), pairs.offsets[:-1]
+    far, starts = abs(pairs.estimates - deep.K), pairs.offsets[:-1]
     return [far[start] for start in starts]
+"""
+SHIFTED = """
+import numpy as np
+
+class Own:
+    def __init__(self, shift=0.0):
+        self.shift = shift
+    def fit(self, train): pass
+    def estimate(self, users, items):
+        return np.full(len(users), 2.0 + self.shift)
 """
 
 
-@pytest.mark.parametrize("computed", [False, True])
-def test_settings_are_selected_by_the_metric_as_it_is(project, computed):
-    imports = "import importlib\ndeep = importlib.import_module('de' + 'ep')"
-    metric = METRIC.format(imports=imports if computed else "import deep")
-    project(own=own(value="2.0 + self.shift"), measure=metric, deep="wanted = 2.25\n")
-    tuned = {
-        "algorithms": [{"name": "own:Own", "search": {"shift": [0.25, 1.5]}}],
-        "tuning": {"metric": "measure:distance", "trials": 2},
-    }
+@pytest.mark.parametrize("algorithm", ["own:Own", pytest.param("ItemMean", marks=pytest.mark.long)])
+def test_settings_are_selected_by_the_metric_as_its_files_are(project, algorithm):
+    write(project, own=SHIFTED, measure=METRIC, deep=DEEP.format(2.25))
+    space = {"shift": [0.25, 1.5]} if algorithm == "own:Own" else {"damping": [0.0, 1000.0]}
+    tuned = {"tuning": {"metric": "measure:distance", "trials": 2}}
+    row = {"name": algorithm, "search": space}
 
     def selected():
-        done = harness.run(CONFIG | tuned, results=None)
-        notes = [note for note in done.info.notes if note.code == "code-not-followed"]
-        assert [note.values["name"] for note in notes] == ["measure:distance"] * computed
+        done, _, computed = run(row, config=tuned)
+        assert notes(done) == []
         (cell,) = done.info.cells
-        return cell.params["shift"]
+        forget(project)
+        from harness.metrics.labels import _declared
 
-    assert selected() == 0.25
-    project(deep="wanted = 3.5\n")
-    assert selected() == 1.5
+        _declared.cache_clear()  # as in a new process
+        return next(iter(cell.params.values())), computed
+
+    before, computed = selected()
+    assert computed >= 3
+    assert selected() == (before, 0)
+    write(project, deep=DEEP.format(3.5))
+    after, computed = selected()
+    assert computed >= 2
+    if algorithm == "own:Own":
+        assert (before, after) == (0.25, 1.5)

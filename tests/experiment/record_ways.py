@@ -1,0 +1,80 @@
+"""Records what each way of `ways_of_code` reads, in a fork of this process, and prints what holds.
+
+A fork begins with everything imported, so that hundreds of ways take seconds.
+"""
+
+import json
+import os
+import sys
+import tempfile
+from importlib import import_module
+from pathlib import Path
+
+from harness import own_modules
+from harness.execution.recorded import Recorder
+from harness.results.reads import Reads
+from tests.experiment.ways_of_code import WAYS, Way
+
+
+def in_fork(function) -> object:
+    """Return what a function returns in a fork, as JSON can hold it."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            answer = function()
+        except BaseException as error:
+            answer = {"error": f"{type(error).__name__}: {error}"}
+        with os.fdopen(writing, "w") as stream:
+            json.dump(answer, stream)
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as stream:
+        answer = json.load(stream)
+    os.waitpid(child, 0)
+    return answer
+
+
+def computed(way: Way) -> dict[str, object]:
+    """Compute with a way, as a recorded process does."""
+    recorder = Recorder()
+    recorder.begin()
+    own_modules.add_files(Path(file).absolute() for file in way.config.get("plugins", ()))
+    model = import_module("own").Own()
+    model.fit(None)
+    (value,) = model.estimate([0], [0])
+    return {"value": float(value), "reads": recorder.reads().model_dump()}
+
+
+def tried(way: Way, folder: Path) -> dict[str, object]:
+    """Return the values before and after the change, and whether the first record holds then."""
+    os.chdir(folder)
+    before = {**os.environ}
+    sys.path.append(str(folder))
+    answer: dict[str, object] = {}
+    try:
+        for number in (2, 4):
+            way.write(folder, number)
+            os.environ.update(way.environment(number))
+            if number == 4:
+                answer["holds"] = in_fork(reads.holds)
+            found = in_fork(lambda: computed(way))
+            if "error" in found:
+                return answer | found
+            answer[f"value of {number}"] = found["value"]
+            if number == 2:
+                reads = Reads(**found["reads"])
+                answer |= {"held": in_fork(reads.holds), "reasons": reads.reasons}
+                answer["undeclared"] = reads.undeclared
+    finally:
+        sys.path.remove(str(folder))
+        for name in {*os.environ} - {*before}:
+            del os.environ[name]
+    return answer
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:] or WAYS:
+        with tempfile.TemporaryDirectory() as folder:
+            print(json.dumps({"name": name, **tried(WAYS[name], Path(folder))}), flush=True)
+            os.chdir("/")
