@@ -37,9 +37,9 @@ class AlgorithmConfig(Section):
     params: dict[str, Any] = Field(default_factory=dict)
     """Arguments of the constructor, `sim_options` and `bsl_options` included."""
     depends: list[Annotated[str, Field(min_length=1)]] = Field(default=[])
-    """Files that your own class opens in compiled code, for example HDF5: paths, folders or patterns
-    such as `data/*.h5`, relative to the config's folder. If one changes, the cells of the row are
-    computed again. Other files that it reads are recorded."""
+    """Files that your own class opens in compiled code, for example HDF5: paths, folders or
+    patterns such as `data/*.h5`, relative to the config's folder. If one changes, the cells of the
+    row are computed again. Other files that it reads are recorded."""
     as_surprise: bool = False
     """Reproduce Surprise where it truncates fractional ratings (SlopeOne, CoClustering)."""
 

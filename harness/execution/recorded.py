@@ -265,14 +265,16 @@ class Recorder:
             for ending in (f"{os.sep}__init__", ""):
                 for suffix in importlib.machinery.all_suffixes():
                     path = _absolute(os.path.join(folder, f"{tail}{ending}{suffix}"))  # noqa: PTH118
-                    if path == origin:
+                    if path == _absolute(origin):
                         return
                     self.file(path)
 
     def _is_on_path(self, origin: str) -> bool:
         """Return whether others find a module there too: the code itself has not added to it."""
         added = [folder for folder in sys.path if folder not in self.path]
-        return not origin.startswith(tuple(_absolute(folder) + os.sep for folder in added))
+        return not _absolute(origin).startswith(
+            tuple(_absolute(folder) + os.sep for folder in added)
+        )
 
     def variable(self, name: str) -> None:
         """Record a variable of the environment that was asked for."""

@@ -53,10 +53,11 @@ def tried(way: Way, folder: Path) -> dict[str, object]:
     sys.path.append(str(folder))
     answer: dict[str, object] = {}
     try:
+        reads = None
         for number in (2, 4):
             way.write(folder, number)
             os.environ.update(way.environment(number))
-            if number == 4:
+            if reads is not None:
                 answer["holds"] = in_fork(reads.holds)
             found = in_fork(lambda: computed(way))
             if "error" in found:
