@@ -7,6 +7,7 @@ import importlib
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from threading import RLock
 from types import ModuleType
 from typing import Any
 
@@ -60,6 +61,10 @@ _asked: dict[str, set[str]] = {}
 """By the name in a config, the loaded modules for which its import asked."""
 
 
+_importing = RLock()
+"""Held while the function that imports is another one."""
+
+
 def imported(name: str, *, passing: bool = False) -> ModuleType:
     """Import a module that a config names, and remember what was loaded for it.
 
@@ -67,6 +72,11 @@ def imported(name: str, *, passing: bool = False) -> ModuleType:
     """
     if name in sys.modules:
         return sys.modules[name]
+    with _importing:
+        return _imported(name, passing=passing)
+
+
+def _imported(name: str, *, passing: bool) -> ModuleType:
     parts = name.split(".")
     before, asked = {*sys.modules}, {".".join(parts[:n]) for n in range(1, len(parts))}
     original = builtins.__import__

@@ -238,14 +238,18 @@ class Cluster:
             )
         return usable
 
-    def compute(self, cells: Sequence[Cell], check: Check) -> Iterator[tuple[Cell, Outcome]]:
+    def compute(
+        self, cells: Sequence[Cell], check: Check, *, recorded: bool = False
+    ) -> Iterator[tuple[Cell, Outcome]]:
         """Submit every cell, and yield it when it has ended; or raise a ClusterError."""
         try:
-            yield from self._compute(cells, check)
+            yield from self._compute(cells, check, recorded)
         except OSError:  # of a request to the scheduler: what goes wrong elsewhere is an outcome
             raise ClusterError(LOST) from None
 
-    def _compute(self, cells: Sequence[Cell], check: Check) -> Iterator[tuple[Cell, Outcome]]:
+    def _compute(
+        self, cells: Sequence[Cell], check: Check, recorded: bool
+    ) -> Iterator[tuple[Cell, Outcome]]:
         from dask import config
 
         numbers = dict(zip(map(attrgetter("key"), cells), enumerate(cells), strict=True))
@@ -274,7 +278,8 @@ class Cluster:
             return work(packed, job, request, limit, topic)
 
         def submit(cell: Cell) -> None:
-            request = pickle.dumps(Task(cell, n_at_once, 1))
+            lists = tuple(self.pool.lists_of(cell))
+            request = pickle.dumps(Task(cell, n_at_once, 1, recorded, lists))
             workers = frozenset(usable if self.refused else ())
             future = self.client.submit(
                 compute,

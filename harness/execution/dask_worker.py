@@ -45,15 +45,18 @@ def work(packed: Packed, job: str, request: bytes, limit: float | None, topic: s
     # A worker computes a cell in each of its threads, so a cell has one thread by default.
     threads = n_threads() if "HARNESS_THREADS" in os.environ else 1
     task: Task = pickle.loads(request)._replace(threads=threads)
+    for reads in task.lists:  # compared here, where the files are
+        if reads.holds():
+            return pickle.dumps(Outcome(found=True, reads=reads))
     worker.log_event(topic, task.cell.key)
     try:
-        child = _child(packed, job, threads)
+        child = _child(packed, job, threads, recorded=task.recorded)
     except (HarnessError, OSError) as error:
         return pickle.dumps(Outcome.failed(HarnessError(f"{worker.address}: {error}")))
     ended, key = threading.Event(), worker.get_current_task()
     watcher = threading.Thread(target=_watch, args=(worker, key, child, ended), daemon=True)
     watcher.start()
-    outcome = child.compute(task, lambda *stage: None, limit)
+    outcome = child.compute(task._replace(lists=()), lambda *stage: None, limit)
     ended.set()
     watcher.join()
     with _lock:
@@ -61,16 +64,16 @@ def work(packed: Packed, job: str, request: bytes, limit: float | None, topic: s
     return pickle.dumps(outcome)
 
 
-def _child(packed: Packed, job: str, threads: int) -> ChildProcess:
+def _child(packed: Packed, job: str, threads: int, *, recorded: bool) -> ChildProcess:
     """Return an idle child process that has a job's plan, or a new one; end the others."""
     with _lock:
         while _idle:
             childs_job, child = _idle.pop()
-            if childs_job == job and child.usable:
+            if (childs_job, child.recorded) == (job, recorded) and child.usable:
                 return child
             child.close()
     data, size = packed
-    started = ChildProcess(threads)
+    started = ChildProcess(threads, recorded=recorded)
     return started.begin(lambda stream: stream.write(pa.decompress(data, size, "zstd")))
 
 

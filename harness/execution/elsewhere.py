@@ -43,7 +43,7 @@ class Elsewhere:
                 from harness.execution.dask import connect
 
                 self._cluster = connect(pool)
-            for cell, outcome in self._cluster.compute(cells, check):
+            for cell, outcome in self._cluster.compute(cells, check, recorded=recorded):
                 # The lock is waited for only to store the cell: nothing is computed twice.
                 store = partial(pool.finish, cell, partial(replace, outcome), LOOK_SECONDS)
                 while (ended := store()) is None:

@@ -58,8 +58,10 @@ class Pool:
         """By the name of your own code, why its cells cannot be reused."""
         self.of_session: dict[str, None] = {}
         """Names of your own code that was computed with the objects of this process."""
-        self._holds: dict[str, Reads | None] = {}
-        """By the key of a list of reads, the list if everything in it is as it was."""
+        self._reads: dict[str, Reads | None] = {}
+        """Lists of reads by key; None for one that is damaged."""
+        self._holds: dict[str, bool] = {}
+        """By the key of a list, whether everything in it is as it was."""
         self._of_this_run: set[str] = set()
         """Keys of stored cells that no other run can take."""
         self._records: dict[str, CellRecord] = {}
@@ -137,21 +139,41 @@ class Pool:
         if place is Place.USUAL:
             yield cell.key
         elif self.plan.experiment.execution.executor == "local":
-            declared = bool(self.plan.experiment.algorithms[cell.algorithm].depends)
-            for list_key in self.store.lists(cell.key):
-                if list_key not in self._holds:
-                    reads = self.store.reads(list_key)
-                    self._holds[list_key] = reads if reads and reads.holds() else None
-                reads = self._holds[list_key]
-                if reads is not None:
-                    reasons = reads.unrecorded(declared=declared)
-                    if not reasons or self.trust_cache:
-                        self._explain(cell, reasons)
-                        yield self._key_with(cell, list_key)
+            for reads in self.lists_of(cell):
+                if reads.key not in self._holds:
+                    self._holds[reads.key] = reads.holds()
+                if self._holds[reads.key]:
+                    self._explain(cell, self._unrecorded(cell, reads))
+                    yield self._key_with(cell, reads)
 
-    def _key_with(self, cell: Cell, list_key: str) -> str:
+    def lists_of(self, cell: Cell) -> Iterator[Reads]:
+        """Yield what the code of a cell had read in earlier runs whose results can be reused."""
+        if self.fresh or self.plan.place(cell) is not Place.RECORDED:
+            return
+        for list_key in self.store.lists(cell.key):
+            if list_key not in self._reads:
+                self._reads[list_key] = self.store.reads(list_key)
+            reads = self._reads[list_key]
+            if reads is not None and (self.trust_cache or not self._unrecorded(cell, reads)):
+                yield reads
+
+    def _unrecorded(self, cell: Cell, reads: Reads) -> list[str]:
+        declared = bool(self.plan.experiment.algorithms[cell.algorithm].depends)
+        return reads.unrecorded(declared=declared)
+
+    def _key_with(self, cell: Cell, reads: Reads) -> str:
         """Return the key of a cell with what its process had read."""
-        return key_of(self.plan.inputs(cell) | {"reads": list_key})
+        return key_of(self.plan.inputs(cell) | {"reads": reads.key})
+
+    def _taken(self, cell: Cell, reads: Reads) -> Outcome:
+        """Return the stored result of a cell whose code has read a list that holds elsewhere."""
+        key = self._key_with(cell, reads)
+        record = self.store.get(key)
+        if record is None:
+            return Outcome.failed(ResultsError("its stored cell was removed; run again"))
+        self._explain(cell, self._unrecorded(cell, reads))
+        self.plan.stored_as[cell.key] = key
+        return Outcome(record=record, found=True)
 
     def _is_there(self, cell: Cell) -> bool:
         """Return whether a cell is completed; a broken file is removed and reported."""
@@ -180,11 +202,8 @@ class Pool:
             reads = outcome.reads
             list_key = uuid.uuid4().hex if reads is None else reads.key
             if reads is not None:
-                declared = bool(self.plan.experiment.algorithms[cell.algorithm].depends)
-                self._explain(cell, reads.unrecorded(declared=declared))
+                self._explain(cell, self._unrecorded(cell, reads))
                 self.store.add_reads(key, reads)
-            elif place is Place.RECORDED:
-                self._explain(cell, ["a cluster computed it, whose files are not seen here"])
             inputs = {**record.inputs, "reads": list_key}
             record, key = replace(record, inputs=inputs), key_of(inputs)
             self.plan.stored_as[cell.key] = key
@@ -260,6 +279,8 @@ class Pool:
                         return Outcome(record=record, found=True)
             outcome = compute()
             try:
+                if outcome.found and outcome.reads is not None:
+                    return self._taken(cell, outcome.reads)
                 self._put(cell, outcome)
             except ResultsError as error:
                 return Outcome.failed(error, outcome.seconds)

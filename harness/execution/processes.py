@@ -29,7 +29,7 @@ from harness.execution.attempt import Attempt
 from harness.execution.child_interrupts import interrupts_held
 from harness.execution.events import BEFORE, Report
 from harness.execution.outcome import Outcome
-from harness.results.reads import THREAD_VARIABLES
+from harness.results.reads import THREAD_VARIABLES, Reads
 
 if TYPE_CHECKING:
     from harness.experiment.plan import Cell
@@ -62,6 +62,10 @@ class Task(NamedTuple):
     cell: Cell
     workers: int
     threads: int
+    recorded: bool = False
+    """Whether what your own code reads is recorded."""
+    lists: tuple[Reads, ...] = ()
+    """What it had read in earlier runs; where one of them holds, nothing is computed."""
 
 
 class ChildProcess:
@@ -209,7 +213,7 @@ def serve(requests: IO[bytes], answers: IO[bytes], recorded: bool = False) -> No
     send("ready")
     with suppress(queue.Empty):  # nobody has asked for long
         while True:
-            cell, workers, threads = tasks.get(timeout=IDLE_SECONDS)
+            cell, workers, threads, *_ = tasks.get(timeout=IDLE_SECONDS)
             os.environ["HARNESS_THREADS"] = str(threads)
             last = ("", 0.0)
             outcome = attempt(cell, report, workers)

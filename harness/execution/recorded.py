@@ -22,7 +22,6 @@ from typing import Any
 
 import harness
 from harness.algorithms import distributions
-from harness.files import cache_folder
 from harness.results.reads import (
     ABSENT,
     ALL_VARIABLES,
@@ -34,9 +33,13 @@ from harness.results.reads import (
     package_digest,
     variable_digest,
 )
+from harness.results.store import CellStore
 
 PACKAGE = str(Path(harness.__file__).parent) + os.sep
-SYSTEM = ("/proc/", "/sys/", "/dev/", "/etc/localtime", "/usr/share/zoneinfo/")
+SYSTEM = (
+    *("/proc/", "/sys/", "/etc/localtime", "/usr/share/zoneinfo/"),
+    *(f"/dev/{name}" for name in ("null", "zero", "random", "urandom", "tty", "std", "fd")),
+)
 """What changes by itself, or is the same for all programs of a machine."""
 SYSTEM_LIBRARIES = ("/lib", "/usr", "/System", "/opt/homebrew", "C:\\Windows")
 """Where the libraries of the system lie."""
@@ -128,7 +131,7 @@ class Recorder:
 
     def begin(self) -> None:
         """Begin to record; it cannot end."""
-        _cache_place()  # which imports what finds it
+        _cells_place()  # which imports what finds it
         sys.addaudithook(self._hear)
         sys.meta_path.insert(0, _Finder(self))
         self._compile_from_what_is_hashed()
@@ -494,8 +497,8 @@ def _is_standard(path: str) -> bool:
 
 
 @cache
-def _cache_place() -> str:
-    return str(cache_folder().absolute())
+def _cells_place() -> str:
+    return str(CellStore.default().folder.absolute())
 
 
 @cache
@@ -504,7 +507,7 @@ def _is_ignored(path: str) -> bool:
     normal = os.path.normpath(path)
     if normal.startswith(SYSTEM) or normal.endswith((".nbi", ".nbc")):
         return True
-    places = (_cache_place(), PACKAGE.rstrip(os.sep))
+    places = (_cells_place(), PACKAGE.rstrip(os.sep))
     if normal.startswith(tuple(place + os.sep for place in places)) or normal in places:
         return True
     return _is_standard(normal) or distributions.are_installed(normal)
