@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from contextlib import suppress
+from importlib import import_module
 
 import psutil
 import pytest
@@ -82,7 +83,7 @@ def _default_handler():
 
 
 @pytest.mark.usefixtures("_default_handler")
-def test_in_this_process_too_whatever_a_fit_raises_is_a_row(bench, small):
+def test_without_workers_too_whatever_a_fit_raises_is_a_row(bench, small):
     names = [name for name in DEATHS if not name.startswith(("Killed", "Crashed", "Left", "Spins"))]
     outcome = harness.run(small | {"algorithms": [*misfits(names), "ItemMean"]}, results=None)
     *errors, last = [cell.error for cell in outcome.info["cells"]]
@@ -93,6 +94,7 @@ def test_in_this_process_too_whatever_a_fit_raises_is_a_row(bench, small):
 
 @pytest.mark.usefixtures("_default_handler")
 def test_an_interrupt_that_own_code_swallows_ends_the_run_after_the_cell_is_kept(bench, small):
+    import_module("misfits")  # a module of the session is fitted in it
     with pytest.raises(KeyboardInterrupt):
         harness.run(small | {"algorithms": misfits(["Swallows"])}, results=None)
     assert len(bench.cells()) == 1
@@ -211,7 +213,7 @@ def test_where_no_process_can_be_started_every_row_says_so(bench, small, monkeyp
     assert all("Resource temporarily unavailable" in cell["error"] for cell in outcome.failed)
 
 
-PATH, PLAN = pickle.dumps(sys.path), pickle.dumps({"a plan": list(range(1000))})
+PATH, PLAN = pickle.dumps((sys.path, False)), pickle.dumps({"a plan": list(range(1000))})
 
 
 @pytest.mark.parametrize(
