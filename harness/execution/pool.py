@@ -247,7 +247,9 @@ class Pool:
         execution = self.plan.experiment.execution
         is_local = execution.executor == "local"
         in_others = not is_local or self.workers > 1 or execution.time_limit is not None
-        for place, of_place in itertools.groupby(sorted(cells, key=self._order), self.plan.place):
+        if in_others:  # several at once, which are of one place
+            cells = sorted(cells, key=self._order)
+        for place, of_place in itertools.groupby(cells, self.plan.place):
             elsewhere = in_others or place is Place.RECORDED
             if elsewhere and place is not Place.SESSION:
                 if self._elsewhere is None:
