@@ -286,8 +286,8 @@ class Recorder:
             return
         if getattr(self._quiet, "on", False) or _is_of_this_package():
             return
-        if name == ALL_VARIABLES and f"{os.sep}numba{os.sep}" in _caller():
-            return
+        if f"{os.sep}numba{os.sep}" in _caller() and not name.startswith("NUMBA_"):
+            return  # which looks through all for its own
         with self.quiet():
             self.environment[name] = variable_digest(name)
 
@@ -323,7 +323,7 @@ class Recorder:
             path = args[0] if args else options.get("path")
             if isinstance(path, str | bytes | os.PathLike) and not getattr(self._quiet, "on", 0):
                 with self.quiet():
-                    if not _is_of_this_package():
+                    if not _is_of_this_package() and "importlib" not in next(_frames(), ""):
                         self.file(_absolute(path))
             return function(*args, **options)
 

@@ -105,6 +105,29 @@ def test_threads_of_a_worker_are_cells_at_a_time_and_each_cell_has_its_own(
     assert ended.table["mae"].item() == pytest.approx(mean - n_threads, abs=0.02)
 
 
+def test_what_your_own_code_reads_is_compared_on_the_workers(pair, tmp_path):
+    file = tmp_path / "number.txt"
+    row = {"name": "cluster_algorithms:FromFile", "params": {"file": str(file)}}
+    config = config_on(pair.file, algorithms=[row], metrics=["rmse"], baselines=False)
+
+    def scored(number):
+        file.write_text(number)
+        events = []
+        done = run(config, results=None, watch=events.append)
+        assert not done.failed
+        found = [event.found for event in events if isinstance(event, CellFinished)]
+        return done.table["rmse"][0], found
+
+    before, found = scored("2.5")
+    assert not any(found)
+    again, found = scored("2.5")
+    assert again == before
+    assert all(found)
+    after, found = scored("4.5")
+    assert after != before
+    assert not any(found)
+
+
 def test_an_address_where_no_scheduler_listens_is_an_error_within_ten_seconds():
     with socket.socket() as silent, socket.socket() as free, socket.socket() as ssh:
         for listener in (silent, free, ssh):
