@@ -18,6 +18,9 @@ from harness.results import environment
 from harness.results.store import CellStore
 from tests.experiment.ways_of_code import CONSTANTS, DEEP, UNRECORDED, WAYS, at_import, own
 
+# The ways leave files open, as scripts do.
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
+
 DATA = {"synthetic": {"n_users": 40, "n_items": 30, "n_ratings": 600}}
 CONFIG = {"dataset": DATA, "metrics": ["rmse"], "baselines": False, "statistics": None}
 
@@ -88,7 +91,7 @@ def notes(done):
     return [str(note) for note in done.info.notes if note.code == "code-not-followed"]
 
 
-PARTS = 6
+PARTS = 12
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes begin as forks")
@@ -115,7 +118,7 @@ WRITES = {"file that the class keeps"}
 SOME = [*WAYS][::9]
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("name", SOME)
 def test_a_changed_number_is_computed_with(project, monkeypatch, right, name):
     way = WAYS[name]
@@ -136,7 +139,7 @@ def test_a_changed_number_is_computed_with(project, monkeypatch, right, name):
     assert (value, computed) == (right[4], 1)
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("name", [name for name in SOME if not name.startswith("not recorded")])
 def test_what_did_not_change_is_reused(project, monkeypatch, name):
     way = WAYS[name]
