@@ -95,7 +95,7 @@ def prepare() -> None:
     """Make this process's standard output and error take any text and outlast their readers.
 
     Standard error that the caller closed is discarded; standard output that was closed stays None.
-    What an earlier command diverted and did not restore, as one called without `main`, is forgotten.
+    What an earlier command diverted and did not restore is forgotten: one called without `main`.
     """
     _answers.clear()
     _diverted.clear()
