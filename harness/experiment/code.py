@@ -97,7 +97,11 @@ class Code:
         """Return whether a module of your own was loaded in this process before it was named.
 
         It may have been changed since, and have been loaded from another text than its file has.
+        Another process loads a module only because its cells need it: with the classes of the
+        plan, before its name is looked up.
         """
+        if self.files_planned is not None:
+            return False
         if module not in self._of_session:
             names = own_modules.loaded_by_others(module)
             self._of_session[module] = any(map(is_own, names))

@@ -426,3 +426,48 @@ def test_settings_are_selected_by_the_metric_as_its_files_are(project, algorithm
     assert computed >= 2
     if algorithm == "own:Own":
         assert (before, after) == (0.25, 1.5)
+
+
+OTHER_PARTS = """
+class Searched(Own):
+    space = {"value": [1.0, 3.0]}
+    def __init__(self, value=2.0):
+        self.value = value
+
+class Fifth(harness.Split):
+    def divide(self, ratings, rng):
+        test = np.arange(len(ratings)) % 5 == 0
+        return [(~test, test)]
+
+class Late(harness.Filter):
+    def select(self, ratings, rng):
+        return np.arange(len(ratings)) > 0
+
+def data():
+    users, items = np.divmod(np.arange(120), 10)
+    columns = {"user": users, "item": items, "rating": 1 + (users * 7 + items * 3) % 5}
+    return pd.DataFrame(columns)
+
+@harness.metric("share of high ratings in the first k")
+def share(lists, k):
+    return np.nan_to_num(lists.relevance(k) >= 4).mean(axis=1)
+"""
+
+
+@pytest.mark.parametrize("listed", [False, True], ids=["by name", "under plugins"])
+def test_data_split_filter_and_metric_may_be_of_the_module_of_an_algorithm(project, listed):
+    write(project, own=own("import harness, pandas as pd") + OTHER_PARTS)
+    config = {
+        "dataset": "own:data",
+        "filters": [{"kind": "own:Late"}],
+        "split": {"kind": "own:Fifth"},
+        "tuning": {"trials": 2, "metric": "own:share@3"},
+        "metrics": ["rmse", "own:share@3"],
+    }
+    config |= {"plugins": [str(project / "own.py")]} if listed else {}
+    rows = ["own:Searched", {"name": "own:Searched", "label": "tuned", "search": "recommended"}]
+    done, before, computed = run(*rows, config=config)
+    assert computed > 2
+    assert not [note for note in done.info.notes if note.code.startswith("code-")]
+    forget(project)
+    assert run(*rows, config=config)[1:] == (before, 0)
