@@ -55,8 +55,6 @@ def add_files(paths: Iterable[Path]) -> None:
 
 _brought: dict[str, ModuleType] = {}
 """Modules that were loaded because a config named one of them."""
-_passing: set[str] = set()
-"""Those of them that were only loaded to look at an algorithm, which is fitted elsewhere."""
 _asked: dict[str, set[str]] = {}
 """By the name in a config, the loaded modules for which its import asked."""
 
@@ -65,18 +63,15 @@ _importing = RLock()
 """Held while the function that imports is another one."""
 
 
-def imported(name: str, *, passing: bool = False) -> ModuleType:
-    """Import a module that a config names, and remember what was loaded for it.
-
-    A `passing` one is unloaded by `forget`.
-    """
+def imported(name: str) -> ModuleType:
+    """Import a module that a config names, and remember what was loaded for it."""
     if name in sys.modules:
         return sys.modules[name]
     with _importing:
-        return _imported(name, passing=passing)
+        return _imported(name)
 
 
-def _imported(name: str, *, passing: bool) -> ModuleType:
+def _imported(name: str) -> ModuleType:
     parts = name.split(".")
     before, asked = {*sys.modules}, {".".join(parts[:n]) for n in range(1, len(parts))}
     original = builtins.__import__
@@ -104,7 +99,6 @@ def _imported(name: str, *, passing: bool) -> ModuleType:
         builtins.__import__ = original
         new = {*sys.modules} - before
         _brought.update((each, sys.modules[each]) for each in new)
-        _passing.update(new if passing else ())
         _asked[name] = asked & before
 
 
@@ -118,11 +112,15 @@ def loaded_by_others(name: str) -> list[str]:
     return [each for each in (name, *_asked.get(name, ())) if not _is_brought(each)]
 
 
-def forget(is_own: Callable[[str], bool]) -> None:
-    """Unload your own modules of algorithms, so that the next config reads their files again."""
-    for name in [name for name in _passing if _is_brought(name) and is_own(name)]:
+def forget(is_own: Callable[[str], bool]) -> bool:
+    """Unload your own modules that configs named, so that the next config reads their files again.
+
+    Return whether there were any.
+    """
+    names = [name for name in _brought if _is_brought(name) and is_own(name)]
+    for name in names:
         del sys.modules[name], _brought[name]
-    _passing.clear()
+    return bool(names)
 
 
 def _is_brought(name: str) -> bool:

@@ -19,7 +19,7 @@ def load(name: str) -> type:
     """Return the class at ``package.module:Class``, which must be able to estimate."""
     module_name, _, class_name = name.partition(":")
     try:
-        module = own_modules.imported(module_name, passing=True)
+        module = own_modules.imported(module_name)
     except ImportError as error:
         missing = getattr(error, "name", None) == module_name.partition(".")[0]
         folders = ", ".join(_own_folders())

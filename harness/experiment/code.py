@@ -149,8 +149,14 @@ def is_own(name: str) -> bool:
 
 @contextmanager
 def own_code_unloaded() -> Iterator[None]:
-    """Unload your own modules of algorithms, so that the next run reads their files."""
+    """Unload your own modules that a run has loaded, so that the next one reads their files.
+
+    The process that computes cells of your own code does too: the data, the splits and the metrics
+    of both must be of one text.
+    """
     try:
         yield
     finally:
-        own_modules.forget(is_own)
+        if own_modules.forget(is_own):
+            registry.named.cache_clear()
+            metrics.labels.declaration.cache_clear()

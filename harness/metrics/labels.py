@@ -38,7 +38,7 @@ def definition(name: str) -> Definition:
     """
     facts = plugins.recorded("metrics", name)
     if facts is None:
-        return _declared(name)
+        return declaration(name)
     from harness.metrics.recorded import from_facts
 
     try:
@@ -48,7 +48,8 @@ def definition(name: str) -> Definition:
 
 
 @cache
-def _declared(name: str) -> Definition:
+def declaration(name: str) -> Definition:
+    """Return the declaration of a metric whose code can be imported, or raise a MetricError."""
     try:
         declared = plugins.find("metrics", name).load()
     except PluginError as error:

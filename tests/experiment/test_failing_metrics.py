@@ -92,7 +92,7 @@ FAILS = {
 @pytest.fixture
 def own(write_module):
     write_module("own", OWN)
-    metrics.labels._declared.cache_clear()
+    metrics.labels.declaration.cache_clear()
 
 
 def run(labels, **more):

@@ -14,6 +14,7 @@ import pytest
 import harness
 from harness.execution import children
 from harness.experiment.plan import Plan
+from harness.metrics.labels import declaration
 from harness.results import environment
 from harness.results.store import CellStore
 from tests.experiment.ways_of_code import CONSTANTS, DEEP, UNRECORDED, WAYS, at_import, own
@@ -413,9 +414,7 @@ def test_settings_are_selected_by_the_metric_as_its_files_are(project, algorithm
         assert notes(done) == []
         (cell,) = done.info.cells
         forget(project)
-        from harness.metrics.labels import _declared
-
-        _declared.cache_clear()  # as in a new process
+        declaration.cache_clear()  # as in a new process
         return next(iter(cell.params.values())), computed
 
     before, computed = selected()
@@ -471,3 +470,36 @@ def test_data_split_filter_and_metric_may_be_of_the_module_of_an_algorithm(proje
     assert not [note for note in done.info.notes if note.code.startswith("code-")]
     forget(project)
     assert run(*rows, config=config)[1:] == (before, 0)
+
+
+EDITS = {
+    "algorithm": ("value=2.0", "value=4.0"),
+    "split": ("% 5 == 0", "% 4 == 0"),
+    "filter": ("> 0", "> 9"),
+    "data set": ("users * 7", "users * 5"),
+    "metric": (">= 4", ">= 3"),
+}
+
+
+@pytest.mark.sample(3)
+@pytest.mark.parametrize("part", EDITS)
+def test_a_part_that_is_edited_between_two_runs_is_read_again(project, part):
+    text = own("import harness, pandas as pd") + OTHER_PARTS
+    config = {
+        "dataset": "own:data",
+        "filters": [{"kind": "own:Late"}],
+        "split": {"kind": "own:Fifth"},
+        "metrics": ["rmse", "own:share@3"],
+    }
+
+    def scores():
+        done, _, _ = run("own:Searched", config=config)
+        return done.table[["rmse", "own:share@3"]].to_numpy().tolist()
+
+    write(project, own=text)
+    before = scores()
+    write(project, own=text.replace(*EDITS[part]))
+    edited = scores()
+    forget(project)
+    declaration.cache_clear()  # as in a new process
+    assert edited == scores() != before

@@ -55,10 +55,10 @@ metrics: ["{name}:ones(grade=2)@3", rmse]
     run = harness.run(home / "a.yaml", results=home / "runs")
     folder = tmp_path / "away" / "runs" / "a"
     shutil.copytree(run.folder, folder)
-    sys.modules.pop(name)
+    sys.modules.pop(name, None)
     sys.path[:] = [entry for entry in sys.path if entry != str(home)]
     plugins._LOADED.clear()
-    metrics.labels._declared.cache_clear()
+    metrics.labels.declaration.cache_clear()
     (home / f"{name}.py").rename(home / "hidden")
     monkeypatch.chdir(tmp_path / "away")
     yield name, folder

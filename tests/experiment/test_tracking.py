@@ -59,6 +59,15 @@ class Lacks(Told):
     @classmethod
     def missing(cls): return "it needs a thing; install it"
 '''
+
+
+@pytest.fixture
+def module(module):
+    """Import the module before a run does, which would unload it again: its calls are read."""
+    importlib.import_module(module)
+    return module
+
+
 CONFIG = {
     "name": "told",
     "dataset": {"synthetic": {"n_users": 30, "n_items": 20, "n_ratings": 300}},
