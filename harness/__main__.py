@@ -15,7 +15,7 @@ def main() -> None:
     try:
         if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
             signal.signal(signal.SIGTERM, _terminate)
-        from harness.cli import main as run
+        from harness.console.commands import main as run  # a signal may come meanwhile
     except KeyboardInterrupt as stop:
         _end_early(stop)
     run()

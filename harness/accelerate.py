@@ -10,6 +10,9 @@ from pathlib import Path
 from types import ModuleType
 from zipfile import is_zipfile
 
+from harness.extras.accelerate import patch_report, patch_surprise
+from harness.extras.accelerate.report import summary
+
 
 def main(arguments: list[str] | None = None) -> None:
     """Patch Surprise and run a script, or with ``-m`` a module, as ``python`` would."""
@@ -29,9 +32,6 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("name", help="the script or module")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
     given = parser.parse_args(arguments)
-
-    from harness.extras.accelerate import patch_report, patch_surprise
-    from harness.extras.accelerate.report import summary
 
     if not given.module and not Path(given.name).exists():
         parser.error(f"{given.name}: no such file; give a script, or -m and a module")

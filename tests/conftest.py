@@ -48,7 +48,7 @@ from filelock import FileLock  # noqa: E402
 from hypothesis import HealthCheck, settings  # noqa: E402
 
 from harness import datasets  # noqa: E402
-from harness.cli import main  # noqa: E402
+from harness.console.commands import main  # noqa: E402
 from harness.errors import DownloadError  # noqa: E402
 
 # Time measures the machine, and the compilation of kernels, instead of the code.

@@ -8,10 +8,10 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.candidates import Catalogue, Rated
+from harness.candidates.base import Catalogue, Rated
+from harness.candidates.sampled import Sampled
 from harness.datasets import Ratings
 from harness.errors import SplitError
-from harness.sampled_candidates import Sampled
 from harness.splits import Split, make
 from harness.splits.random import Holdout
 

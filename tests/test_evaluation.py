@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness import metrics, rankings
-from harness.evaluation import bound_scores, tied_shares
+from harness.rankings.evaluation import bound_scores, tied_shares
 
 lists = st.lists(
     st.tuples(st.integers(0, 3), st.integers(1, 4), st.integers(1, 5)), min_size=2, max_size=40

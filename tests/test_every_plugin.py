@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from harness import plugins
+from harness.plugins import registry as plugins
 from tests.test_plugins import install, site
 
 __all__ = ["site"]

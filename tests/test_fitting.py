@@ -6,7 +6,7 @@ import pytest
 import surprise
 
 import harness
-from harness import seeds
+from harness._util import seeds
 from harness.errors import AlgorithmError
 
 RNG = np.random.default_rng(2)

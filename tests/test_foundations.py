@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness import errors, kernels, seeds
+from harness import errors
+from harness._util import kernels, seeds
+from harness._util.files import write_whole
+from harness._util.kernels import each_block, n_threads
 from harness.errors import CapacityError, ConfigError, Fault, HarnessError, suggestion
-from harness.files import write_whole
-from harness.kernels import each_block, n_threads
 
 
 def test_every_error_stands_in_the_drawn_tree():
@@ -95,7 +96,7 @@ def test_the_number_of_threads_is_that_of_the_environment_or_of_the_cores(
 @pytest.mark.parametrize("value", ["0", "abc"])
 def test_numba_is_imported_whatever_its_number_of_threads_says(value):
     code = (
-        "from harness.kernels import group_rows; import numpy; group_rows(numpy.zeros(1, int), 1)"
+        "from harness._util.kernels import group_rows as g; import numpy; g(numpy.zeros(1, int), 1)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -111,7 +112,7 @@ def test_compiled_loops_are_loaded_without_what_only_a_compiler_needs(tmp_path):
     code = """
 import sys
 import numpy as np
-from harness.kernels import _place, group_rows
+from harness._util.kernels import _place, group_rows
 offsets, rows = group_rows(np.array([1, 0, 1]), 2)
 print(rows.tolist(), "numba.np.arraymath" in sys.modules)
 if sys.argv[1:]:  # types that nothing was compiled for: the compiler finds what it needs

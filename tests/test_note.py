@@ -10,9 +10,9 @@ import pytest
 
 import harness
 from harness import Note
+from harness._util.files import RUN_FILE
 from harness.errors import ResultsError
-from harness.files import RUN_FILE
-from harness.notes import PLAIN, as_note, by_weight, codes, sentence
+from harness.notes.note import PLAIN, as_note, by_weight, codes, sentence
 from harness.results.record import RunInfo
 
 PACKAGE = Path(harness.__file__).parent
@@ -74,7 +74,7 @@ def test_every_code_that_the_package_names_is_declared_and_every_declared_one_is
     named = set(re.findall(r'Note\(\s*"([a-z-]+)"', source))
     assert named <= {*codes()}
     assert not [code for code in codes() if f'"{code}"' not in source and code not in MADE]
-    declared = tomllib.loads((PACKAGE / "notes.toml").read_text(encoding="utf-8"))
+    declared = tomllib.loads((PACKAGE / "notes" / "notes.toml").read_text(encoding="utf-8"))
     assert {entry["weight"] for entry in declared.values()} == {1, 2, 3}
 
 

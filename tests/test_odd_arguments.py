@@ -18,10 +18,10 @@ import surprise
 
 import harness
 from harness import metrics, splits, statistics
-from harness.algorithms import models
 from harness.algorithms.trainset import ColumnTrainset
 from harness.datasets.section import DatasetSection
 from harness.errors import HarnessError
+from harness.models import estimates as models
 from harness.splits import random
 
 ROWS = [(f"u{u}", f"i{i}", float((u * u + 3 * i) % 5 + 1)) for u in range(8) for i in range(6)]
@@ -36,9 +36,9 @@ CONFIG = {
 RECORDS = {
     "harness.Ratings": "the constructor of checked columns, whose docstring says so",
     "harness.Run": "made by `run` and `read_run`",
-    "harness.algorithms.models.ColumnTrainset": "made of checked columns",
-    "harness.algorithms.models.Lists": "columns without a check",
-    "harness.algorithms.models.RatingLists": "a view of columns",
+    "harness.models.estimates.ColumnTrainset": "made of checked columns",
+    "harness.models.estimates.Lists": "columns without a check",
+    "harness.models.estimates.RatingLists": "a view of columns",
     "harness.Analysis": "a base class of plug-ins",
     "harness.Note": "a code with values",
     "harness.Filter": "a part of a config, checked there",
@@ -55,14 +55,19 @@ RECORDS = {
     "harness.metrics.Scores": "a result",
     "harness.metrics.Value": "a parameter's text, read by `parse`",
     "harness.rankings.Evidence": "a result",
-    "harness.reproduce.Band": "a value of the package's own file",
-    "harness.reproduce.compare": "takes what `reproduce` computed, in the form of the own file",
-    "harness.reproduce.Finding": "a result",
-    "harness.reproduce.NotRun": "a reason",
-    "harness.reproduce.Quantity": "made of the package's own file",
-    "harness.reproduce.Reproduction": "a result",
-    "harness.reproduce.trained_runs": "it trains for many minutes",
+    "harness.extras.reproduce.Band": "a value of the package's own file",
+    "harness.extras.reproduce.compare": "takes what `reproduce` computed, in the own form",
+    "harness.extras.reproduce.ReproducedValue": "a result",
+    "harness.extras.reproduce.NotRun": "a reason",
+    "harness.extras.reproduce.Quantity": "made of the package's own file",
+    "harness.extras.reproduce.Reproduction": "a result",
+    "harness.extras.reproduce.trained_runs": "it trains for many minutes",
+    "harness.candidates.Candidates": "columns without a check",
+    "harness.candidates.CandidatesSection": "a part of a config, checked there",
+    "harness.candidates.Catalogue": "a part of a config, checked there",
+    "harness.candidates.Rated": "a part of a config, checked there",
     "harness.splits.FilterSection": "a part of a config, checked there",
+    "harness.splits.Fold": "a result",
     "harness.splits.Split": "a result",
     "harness.splits.SplitSection": "a part of a config, checked there",
     "harness.statistics.Comparison": "a result",
@@ -208,11 +213,11 @@ CALLS = {
     "harness.similar": lambda m: {
         "model": harness.fit(surprise.SVD(n_factors=2), m["trainset"]), "item": "i0",
     },
-    "harness.algorithms.models.catalogue": lambda m: {"model": m["columns"], "users": [0, 1]},
-    "harness.algorithms.models.estimate": lambda m: {
+    "harness.models.estimates.catalogue": lambda m: {"model": m["columns"], "users": [0, 1]},
+    "harness.models.estimates.estimate": lambda m: {
         "model": m["columns"], "users": [0, 1], "items": [1, 1],
     },
-    "harness.algorithms.models.fit": lambda m: {
+    "harness.models.estimates.fit": lambda m: {
         "model": surprise.BaselineOnly(verbose=False), "trainset": m["trainset"],
     },
     "harness.datasets.load_under": lambda m: {
@@ -259,9 +264,9 @@ CALLS = {
     "harness.report.style": lambda m: {"run": m["run"]},
     "harness.report.write_index": lambda m: {"results": m["folder"]},
     "harness.report.write_page": lambda m: {"runs": [m["run"]], "path": Path("page.html")},
-    "harness.reproduce.published": lambda m: {"source": "rectools-docs"},
-    "harness.reproduce.reproduce": lambda m: {"source": "rectools-docs"},
-    "harness.reproduce.sources": lambda m: {},
+    "harness.extras.reproduce.published": lambda m: {"source": "rectools-docs"},
+    "harness.extras.reproduce.reproduce": lambda m: {"source": "rectools-docs"},
+    "harness.extras.reproduce.sources": lambda m: {},
     "harness.results.find_runs": lambda m: {"results": m["folder"]},
     "harness.results.open_run": lambda m: {"name": m["run"].name, "results": m["folder"]},
     "harness.splits.filter": lambda m: {"sections": [], "ratings": m["ratings"], "seed": 0},
@@ -318,7 +323,11 @@ def modules_with_all():
     yield harness
     for package in pkgutil.walk_packages(harness.__path__, "harness."):
         name = package.name
-        if "runners" in name or "compiled" in name or name in ("harness.__main__", "harness.lazy"):
+        if (
+            "runners" in name
+            or "compiled" in name
+            or name in ("harness.__main__", "harness._util.libraries")
+        ):
             continue
         source = Path(importlib.util.find_spec(name).origin).read_text("utf-8")
         if "\n__all__" in source:

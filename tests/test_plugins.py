@@ -6,10 +6,12 @@ import sys
 import pytest
 
 import harness
-from harness import metrics, own_modules, plugins
+from harness import metrics
 from harness.algorithms import registry
 from harness.datasets.catalogue import ALIASES
 from harness.errors import MetricError, PluginError
+from harness.plugins import own_modules
+from harness.plugins import registry as plugins
 
 
 def install(folder, package, version, entry_points, **modules):
@@ -83,6 +85,10 @@ OTHER_SPELLINGS = {
     "analyses": ["Ties", "default"],
     "trackers": ["MLFlow", "WandB"],
     "commands": ["Run", "REPORT"],
+    "candidates": ["Rated", "CATALOGUE"],
+    "plots": ["Spread", "ndcg_over_k"],
+    "sources": ["Libraries"],
+    "executors": ["Dask"],
 }
 
 

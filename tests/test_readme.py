@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 import harness
-from harness import plugins
-from harness.algorithms.spark_session import find_java
 from harness.config.load import load
-from harness.config.yaml_text import parse
+from harness.config.yaml import parse
 from harness.errors import AlgorithmError
+from harness.extras.spark.session import find_java
+from harness.plugins import registry as plugins
 from harness.results import read_run
 from harness.results.verdict import verdict_lines
 

@@ -3,8 +3,8 @@
 import pytest
 
 from harness import Tracker
+from harness.config.trackers import TrackedRow, parameter_faults, tracker_class
 from harness.errors import PluginError
-from harness.trackers import TrackedRow, parameter_faults, tracker_class
 
 ROW = TrackedRow(
     run="mine",

@@ -1,10 +1,13 @@
 """One rating from the YAML to `table.csv`, each station computed by hand.
 
-The stations are those of the list in CONTRIBUTING.md, "How to find your way".
+The stations are those of the list in CONTRIBUTING.md, "The way of one rating".
 """
 
 import csv
 import math
+import re
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +17,8 @@ from harness.experiment.cell import compute
 from harness.experiment.evaluate import scored
 from harness.experiment.plan import Plan
 
+TOP = Path(__file__).parents[1]
+PACKAGE = Path(harness.__file__).parent
 # Of user a, the test part has x, rated 3, and y, rated 5.
 TRAINING = "a,z,4\nb,x,2\nb,y,4\nb,z,1\nc,x,4\nc,y,1\n"
 TEST = "a,x,3\na,y,5\n"
@@ -85,3 +90,30 @@ def test_a_rating_goes_from_the_config_to_the_table(config, tmp_path):
     assert written["algorithm"] == "ItemMean"
     assert (written["ndcg@2"], written["rmse"]) == (f"{ndcg:.8f}", f"{rmse:.8f}")
     assert written["n_users"] == "1"
+
+
+def stations():
+    """Return file and functions of each station of the list in CONTRIBUTING.md."""
+    text = (TOP / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    (way,) = re.findall(r"<!-- the way of a rating -->\n(.*?)\n\n", text, re.DOTALL)
+    lines = re.findall(r"^\d+\. `([\w/.]+)`, (`.*?`):", way, re.MULTILINE)
+    return [(file, re.findall(r"`(\w+)`", functions)) for file, functions in lines]
+
+
+def test_a_run_enters_the_stations_in_their_order(config, tmp_path):
+    entered = []
+
+    def note(frame, event, argument):
+        if event == "call" and frame.f_code.co_filename.startswith(str(PACKAGE)):
+            file = Path(frame.f_code.co_filename).relative_to(PACKAGE).as_posix()
+            entered.append((file, frame.f_code.co_name))
+
+    sys.setprofile(note)
+    try:
+        harness.run(config, results=tmp_path / "runs")
+    finally:
+        sys.setprofile(None)
+    way = [(file, function) for file, functions in stations() for function in functions]
+    assert len(way) >= 16
+    first = [entered.index(station) for station in way]
+    assert first == sorted(first)

@@ -31,9 +31,10 @@ from speed import SIZES, Figures
 from timing import environment, is_parallel, measure
 
 from harness import datasets, metrics, rankings
-from harness.algorithms import catalogues, top_n
+from harness._util.kernels import group_rows, n_threads
+from harness.algorithms import top_n
 from harness.datasets import cache_folder
-from harness.kernels import group_rows, n_threads
+from harness.models import estimates as catalogues
 
 PEERS = (
     *("ranx==0.3.21", "rectools==0.19.0", "pytrec-eval-terrier==0.5.11", "scikit-learn==1.9.1"),
@@ -250,8 +251,8 @@ def spark(given: argparse.Namespace) -> list[Found]:
 def score_on_spark(millions: int) -> Found:
     from pyspark.sql import functions as f
 
-    import harness.spark
-    from harness.algorithms.spark_session import local_session
+    import harness.extras.spark.frames
+    from harness.extras.spark.session import local_session
 
     session = local_session("benchmark", {"spark.driver.memory": "2g"})
     rows = session.range(millions * 10**6, numPartitions=16)
@@ -262,7 +263,7 @@ def score_on_spark(millions: int) -> Found:
         f.pmod(f.xxhash64("id", f.lit(1)), f.lit(6)).cast("double").alias("rating"),
     )
     begun = time.perf_counter()
-    harness.spark.mean(frame, f"ndcg@{CUTS}")
+    harness.extras.spark.frames.mean(frame, f"ndcg@{CUTS}")
     return {"wall": time.perf_counter() - begun}
 
 

@@ -5,9 +5,9 @@ file ``u.data`` of MovieLens 100K; it takes two minutes, prints tables and write
 ``figures/exposure.json``. All ratings of 943 users and 1,682 items are made up by a factor model,
 so the truth is known. 5% are revealed, high ratings with a greater chance, 50 times. Five
 predictors are measured on what is revealed: as it is (naive), by inverse propensity scoring (IPS),
-and self-normalised (SNIPS), as `harness.metrics.exposure_weights` does.
+and self-normalised (SNIPS), as `harness.metrics.weights` does.
 
-The calculation is `harness.reproduce.semi_synthetic`, whose source ``schnabel-2016-mae`` of
+The calculation is `harness.extras.reproduce.semi_synthetic`, whose source ``schnabel-2016-mae`` of
 ``harness reproduce`` compares ten such studies with the MAE of the paper's table 1. Here is one of
 them, with NDCG@10, intervals and a trap beside it.
 """
@@ -23,9 +23,8 @@ import surprise
 from shared import HERE, command_line, keep
 
 import harness
-from harness.metrics.exposure_weights import weighted_ndcg
-from harness.reproduce import published
-from harness.reproduce.semi_synthetic import (
+from harness.extras.reproduce import published
+from harness.extras.reproduce.semi_synthetic import (
     N_SAMPLES,
     chances,
     completed,
@@ -33,6 +32,7 @@ from harness.reproduce.semi_synthetic import (
     predictors,
     revealed,
 )
+from harness.metrics.weights import weighted_ndcg
 
 K = 10
 NAMES = "true (fitted)", "IPS", "SNIPS", "naive (fitted)"

@@ -29,11 +29,13 @@ from speed import SIZES
 from timing import measure
 
 from harness import datasets
-from harness.algorithms import models, surprise
+from harness._util.kernels import ROWS_AHEAD, in_lines, kernel, n_threads, read_ahead
+from harness.algorithms import surprise
 from harness.algorithms.compiled import svd
-from harness.algorithms.trainset import ColumnTrainset, Lists
+from harness.algorithms.trainset import ColumnTrainset
+from harness.algorithms.trainset import GroupedLists as Lists
 from harness.datasets import cache_folder
-from harness.kernels import ROWS_AHEAD, in_lines, kernel, n_threads, read_ahead
+from harness.models import estimates as models
 
 N_FACTORS, EPOCHS = 100, (2, 6)
 KINDS = {

@@ -22,7 +22,7 @@ from typing import Any
 from shared import command_line, keep
 from timing import environment, measure
 
-from harness.kernels import n_threads
+from harness._util.kernels import n_threads
 
 STARTS = {
     "`python -c pass`": (["-c", "pass"], 0.0),
@@ -98,7 +98,7 @@ def run_and_list(config: str, scratch: str) -> int:
     """Run a config and write down each compilation: the function, and its own CPU seconds."""
     from numba.core import event
 
-    from harness.cli import main as cli
+    from harness.console.commands import main as cli
 
     compiled: list[tuple[str, float]] = []
     under_way: list[list[float]] = []  # start, and what others took inside

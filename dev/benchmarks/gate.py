@@ -22,7 +22,7 @@ import pandas as pd
 from shared import command_line, keep
 from timing import threads
 
-from harness.comparison.gate import decide, gate_scores
+from harness.extras.gate.decision import decide, gate_scores
 from harness.statistics.resampling import Floats
 from harness.statistics.standard_error import StandardError
 

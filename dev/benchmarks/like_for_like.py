@@ -22,11 +22,13 @@ from shared import HERE, command_line
 from speed import ml_100k
 
 import harness
-from harness.algorithms import models, surprise
-from harness.algorithms.libraries import LibraryModel
+from harness.algorithms import surprise
 from harness.algorithms.top_n import EASE
-from harness.algorithms.trainset import ColumnTrainset, Lists
+from harness.algorithms.trainset import ColumnTrainset
+from harness.algorithms.trainset import GroupedLists as Lists
 from harness.errors import AlgorithmError, HarnessError
+from harness.extras.libraries.models import LibraryModel
+from harness.models import estimates as models
 
 Matrix = Any  # NumPy's or SciPy's; scores are of all inner users and items, NaN where none is
 

@@ -29,9 +29,9 @@ from shared import answer, calling, command_line, keep
 
 import harness
 from harness import statistics
-from harness.execution.events import CellFinished, Event, RunPlanned
-from harness.kernels import n_threads
-from harness.results.store_care import MaintainedStore
+from harness._util.kernels import n_threads
+from harness.experiment.execute.progress import CellFinished, Event, RunPlanned
+from harness.results.store import MaintainedStore
 
 ML_100K = {"n_users": 943, "n_items": 1682, "n_ratings": 100_000}
 RATE = {"low": 0.002, "high": 0.02}

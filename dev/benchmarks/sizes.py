@@ -29,14 +29,16 @@ from shared import HERE, command_line
 from speed import SIZES
 from timing import environment, processor_seconds
 
-from harness import datasets, evaluation, metrics, rankings, splits
-from harness.algorithms import models, registry, surprise
+from harness import datasets, metrics, rankings, splits
+from harness.algorithms import registry, surprise
 from harness.algorithms.trainset import ColumnTrainset, Offsets
-from harness.candidates import CandidatesSection, Catalogue, Rated
+from harness.candidates.base import CandidatesSection, Catalogue, Rated
 from harness.errors import HarnessError
 from harness.experiment.cell import Scorer, compile_scoring, refuse_what_cannot_fit
 from harness.experiment.memory import PeakMemory
 from harness.metrics import Pairs
+from harness.models import estimates as models
+from harness.rankings import evaluation
 from harness.results.environment import Machine
 from harness.splits import Split
 from harness.splits.random import Holdout

@@ -33,10 +33,11 @@ from timing import environment, is_parallel, measure, measure_in_turn, threads
 
 import harness
 from harness import datasets, metrics, rankings, splits
-from harness.algorithms import models, surprise
+from harness._util.kernels import n_threads
+from harness.algorithms import surprise
 from harness.algorithms.trainset import ColumnTrainset
 from harness.datasets import Ratings, cache_folder
-from harness.kernels import n_threads
+from harness.models import estimates as models
 from harness.splits.random import Holdout
 
 SEEDED = ("SVD", "SVDpp", "NMF", "CoClustering")

@@ -35,7 +35,7 @@ from timing import threads
 import harness
 from harness import statistics
 from harness.comparison.inference import infer
-from harness.execution.events import Stage
+from harness.experiment.execute.progress import Stage
 from harness.results import read_run
 from harness.results.statistics import MetricComparison
 from harness.statistics import MANY_USERS

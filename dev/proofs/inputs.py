@@ -122,7 +122,7 @@ class Kitchen:
 
     def call(self, *arguments: str) -> str | None:
         """Call the command line; return what is wrong with how it ended, None for nothing."""
-        from harness.cli import main
+        from harness.console.commands import main
 
         where = ("--output", "splits") if arguments[0] == "split" else ()
         out, err, code = io.StringIO(), io.StringIO(), None

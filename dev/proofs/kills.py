@@ -29,7 +29,7 @@ import psutil
 from common import N_CELLS, Proof, Setting
 
 from harness.results import read_run
-from harness.results.store_care import MaintainedStore
+from harness.results.store import MaintainedStore
 
 VICTIMS = ("main", "worker", "all")
 PATIENCE = 10.0
@@ -161,7 +161,7 @@ def workers_of(pid: int) -> list[psutil.Process]:
 def is_worker(process: psutil.Process) -> bool:
     """Return whether a process is one that computes cells, and alive."""
     try:
-        return any("harness.execution.processes" in word for word in process.cmdline())
+        return any("harness.experiment.execute.processes" in word for word in process.cmdline())
     except psutil.NoSuchProcess:
         return False
 

@@ -18,12 +18,13 @@ from typing import Any
 
 import click
 
-from harness import datasets, metrics, plugins
+from harness import datasets, metrics
 from harness.algorithms import registry
-from harness.cli import SUMMARIES_FILE, _harness
+from harness.console.commands import SUMMARIES_FILE, _harness
 from harness.errors import joined
-from harness.quantities import Range
+from harness.plugins import registry as plugins
 from harness.report import styles
+from harness.schema.quantities import Range
 
 PAGES = Path(__file__).parents[2] / "docs" / "reference"
 REPRODUCED = PAGES.parents[1] / "results" / "reproduced.json"

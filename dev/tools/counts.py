@@ -74,9 +74,9 @@ def run(scratch: str) -> Counts:
 
     import harness
     from harness import metrics
-    from harness.algorithms import models
-    from harness.execution.events import CellFinished
-    from harness.kernels import Kernel
+    from harness._util.kernels import Kernel
+    from harness.experiment.execute.progress import CellFinished
+    from harness.models import estimates as models
 
     numbers = dict.fromkeys(
         ("cells", "fits", "pairs estimated", "users scored", "metrics scored", "disk waits"), 0

@@ -18,11 +18,11 @@ from typing import Any
 
 from matplotlib import pyplot
 
-from harness.comparison.learning import gains_of, required_curves
+from harness.extras.curves.learning import gains_of, required_curves
 from harness.report.styles import plot_style
 from harness.results import read_run
-from harness.results.display import display_table
 from harness.results.markdown import to_markdown
+from harness.results.table import display_table
 
 Row = dict[str, Any]
 TOP = Path(__file__).parents[2]

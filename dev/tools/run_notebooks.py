@@ -1,7 +1,7 @@
 """Run notebooks from top to bottom and keep what came out.
 
-    python dev/tools/run_notebooks.py                  every notebook in examples/notebooks/
-    python dev/tools/run_notebooks.py examples/notebooks/x.ipynb
+    python dev/tools/run_notebooks.py                  every notebook in notebooks/
+    python dev/tools/run_notebooks.py notebooks/x.ipynb
 
 What differs from run to run although nothing changed, as times of execution, is left out, so that
 a notebook that says the same has the same bytes.
@@ -18,15 +18,13 @@ from pathlib import Path
 import nbformat
 from nbclient import NotebookClient
 
-NOTEBOOKS = Path(__file__).parents[2] / "examples" / "notebooks"
+NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 
 
 def main() -> None:
     """Run the notebooks named, or all."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument(
-        "notebooks", nargs="*", type=Path, help="by default all in examples/notebooks/"
-    )
+    parser.add_argument("notebooks", nargs="*", type=Path, help="by default all in notebooks/")
     for path in parser.parse_args().notebooks or sorted(NOTEBOOKS.glob("*.ipynb")):
         with tempfile.TemporaryDirectory() as folder:
             os.environ |= {"HARNESS_CACHE": f"{folder}/cache", "IPYTHONDIR": f"{folder}/ipython"}

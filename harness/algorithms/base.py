@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
+from harness._util.kernels import cached_rows
 from harness.algorithms import surprise
 from harness.algorithms.parameters import Params, accepted, is_ordinary
 from harness.errors import AlgorithmError
-from harness.kernels import cached_rows
-from harness.quantities import SearchSpace
+from harness.schema.quantities import SearchSpace
 
 if TYPE_CHECKING:
     from harness.algorithms.trainset import Bools, Codes, ColumnTrainset, Floats
+
 
 Progress = Callable[[int, int], object]
 """Called with steps done and steps in all."""

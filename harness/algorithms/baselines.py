@@ -16,13 +16,10 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from harness import lazy
 from harness.algorithms import surprise
-from harness.algorithms.base import Algorithm, Estimates
+from harness.algorithms.base import MEAN, Algorithm, Estimates
 from harness.algorithms.trainset import Codes, ColumnTrainset, Floats
-
-# Models that were dumped by an earlier version look for these here.
-__getattr__ = lazy.members("harness.algorithms", {"means": ("ItemMean", "UserMean")})
+from harness.schema.quantities import log_range
 
 Hashes = npt.NDArray[np.uint64]
 UNKNOWN = "UKN__"  # what Surprise puts before the raw id of a user or item it does not know
@@ -153,3 +150,52 @@ class PopularityEntry(OneSidedEntry):
     unknown_user = "its estimate for every user"
     is_personal = False
     style = ("grey", "s", ":", True)
+
+
+class ItemMean(OneSided):
+    """The mean rating of an item in training; impossible for an unknown one.
+
+    So many ratings at the global mean as `damping` says are added to each item, so that an item
+    with one high rating is not at the top; 0 for the plain mean.
+    """
+
+    def __init__(self, damping: float = 0.0) -> None:
+        super().__init__()
+        self.damping = damping
+
+    def learn(self, columns: ColumnTrainset) -> tuple[Floats, float]:
+        """Average the ratings of each item."""
+        counts = np.diff(columns.by_item.offsets)
+        sums = columns.by_item.means() * counts + self.damping * columns.global_mean
+        return sums / (counts + self.damping), np.nan
+
+
+class ItemMeanEntry(OneSidedEntry):
+    """Item means for whole blocks."""
+
+    model_class = ItemMean
+    summary = "the item's mean rating in training"
+    unknown_user = "its estimate for every user"
+    is_personal = False
+    style = ("grey", "o", "-.", True)
+    space = {"damping": log_range(0.1, 100_000.0)}
+
+
+class UserMean(OneSided):
+    """The mean rating of a user in training; the mean of all ratings for an unknown one."""
+
+    of_users = True
+
+    def learn(self, columns: ColumnTrainset) -> tuple[Floats, float]:
+        """Average the ratings of each user."""
+        return columns.by_user.means(), float(columns.global_mean)
+
+
+class UserMeanEntry(OneSidedEntry):
+    """User means for whole blocks."""
+
+    model_class = UserMean
+    summary = "the user's mean rating in training, the mean of all ratings for an unknown user"
+    unknown_user = MEAN
+    style = ("grey", "^", "-.", True)
+    items_alone = False

@@ -8,9 +8,9 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from harness._util.files import remembered_digest
+from harness._util.paths import placed
 from harness.errors import AlgorithmError, reason_of
-from harness.files import remembered_digest
-from harness.named_paths import placed
 
 
 def faults(patterns: Iterable[str], base: Path | None) -> list[tuple[tuple[str | int, ...], str]]:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
-from functools import cache
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, partial
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+
+from harness.errors import suggestion
+from harness.schema.quantities import Range, SearchSpace
 
 Params = Mapping[str, Any]
 """Arguments of a constructor, or options among them."""
@@ -86,3 +92,192 @@ def with_params(params: Params, setting: Params) -> dict[str, Any]:
         outer, _, inner = path.partition(".")
         merged[outer] = {**merged.get(outer, {}), inner: value} if inner else value
     return merged
+
+
+def check_params(kind: type, params: Params, *, has_name: bool) -> Iterator[Fault]:
+    """Yield parameters that would fail in the constructor or, of a class with a name, in a run.
+
+    Of a class of your own, whose values only its author knows, names alone are checked.
+    """
+    allowed, _ = accepted(kind)
+    fault = partial(_fault, kind, method=_method(params), has_name=has_name)
+    messages: dict[tuple[str, ...], str] = {}
+    lists: dict[tuple[str, ...], list[object]] = {}
+    for name, value in params.items():
+        options: dict[tuple[str, ...], object] = {(name,): value}
+        if isinstance(value, dict) and name in OPTIONS and name in allowed:
+            options = {(name, option): inner for option, inner in value.items()}
+        for path, inner in options.items():
+            if message := fault(path, inner):
+                messages[path] = message
+                if isinstance(inner, list) and inner and not any(fault(path, v) for v in inner):
+                    lists[path] = inner
+    for path, message in messages.items():
+        if path in lists:
+            yaml = as_search_or_rows(kind.__name__, params, lists)
+            message += f"; to try several, write under `algorithms`:\n{yaml}"
+        yield path, message
+    for name, default in allowed.items():
+        if default is NEEDED and name not in params:
+            yield (), f"{kind.__name__} needs the parameter {name!r}; add it under `params`"
+
+
+def check_search(
+    kind: type, params: Params, space: SearchSpace, *, has_name: bool
+) -> Iterator[Fault]:
+    """Yield what is wrong with a search space: each value is checked as one in `params` is."""
+    searched = space.get("bsl_options.method")
+    methods = searched if isinstance(searched, list) else [_method(params)]
+    for name, values in space.items():
+        path = tuple(name.split(".", 1))
+        if path[1:] and path[0] in OPTIONS and not isinstance(params.get(path[0], {}), dict):
+            continue  # a fault of `params`
+        ends = values.model_dump(include={"low", "high"}) if isinstance(values, Range) else values
+        faults = {}
+        for key, value in ends.items() if isinstance(ends, dict) else enumerate(ends):
+            messages = [_fault(kind, path, value, method, has_name=has_name) for method in methods]
+            faults[key] = messages[0] if all(messages) else ""
+        if len({*faults.values()}) == 1:  # of the name, not of a value
+            yield from (((name,), message) for message in {*faults.values()} if message)
+        else:
+            yield from (((name, key), message) for key, message in faults.items() if message)
+
+
+def _method(params: Params) -> object:
+    """Return the method of the baselines, which decides what options they have."""
+    options = params.get("bsl_options")
+    return options.get("method", "als") if isinstance(options, dict) else "als"
+
+
+def _fault(
+    kind: type, path: tuple[str, ...], value: object, method: object, *, has_name: bool
+) -> str:
+    """Return what is wrong with a parameter or an option; without `has_name`, only its name."""
+    (name, *inner), (allowed, open_ended) = path, accepted(kind)
+    if name not in allowed and (has_name or not open_ended):
+        return f"{kind.__name__} has no such parameter; {suggestion(name, allowed)}"
+    if not has_name:
+        return ""
+    if name not in OPTIONS:
+        return _wrong(name, {inner[0]: value} if inner else value, allowed[name])
+    if inner:
+        return _option_fault(name, inner[0], value, method)
+    noun = "similarity" if name == "sim_options" else "baseline"
+    return f"found {value!r}; it must be a mapping of {noun} options"
+
+
+def _option_fault(options: str, name: str, value: object, method: object) -> str:
+    """Return what is wrong with one of the `sim_options` or `bsl_options`."""
+    if options == "sim_options":
+        if name == "name":
+            return _unknown("similarity", value, str(value).lower(), [*SIMILARITIES])
+        defaults, noun = SIM_OPTIONS, "similarity option"
+    elif name == "method":
+        return _unknown("method", value, value, [*BSL_OPTIONS])
+    elif method in [*BSL_OPTIONS]:  # a list, as a method may be what has no hash
+        defaults, noun = BSL_OPTIONS[str(method)], f"option of the {method} baseline"
+    else:  # the unknown method is the fault
+        return ""
+    if name not in defaults:
+        return f"no such {noun}; {suggestion(name, defaults)}"
+    return _wrong(name, value, defaults[name])
+
+
+def _unknown(noun: str, spelled: object, value: object, choices: list[str]) -> str:
+    return "" if value in choices else f"unknown {noun} {spelled!r}; {suggestion(spelled, choices)}"
+
+
+def _wrong(name: str, value: object, default: object) -> str:
+    """Return what is wrong with a value; the default says whether it may be null or is a switch."""
+    if value is None and default is None:
+        return ""
+    if isinstance(default, bool):
+        return "" if isinstance(value, bool) else f"found {value!r}; it must be true or false"
+    least = LEAST.get(name)
+    is_count = isinstance(least, int)
+    if isinstance(value, bool) or not isinstance(value, int if is_count else int | float):
+        return f"found {value!r}; it must be a {'whole number' if is_count else 'number'}"
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"found {value!r}; it must be finite"
+    if abs(value) > most(name) and name != "random_state":
+        return f"found {value!r}; it is larger than any sensible setting"
+    if least is not None and value < least:
+        return f"found {value!r}; it must be {least:g} or more"
+    if name == "random_state" and value >= 2**32:
+        return f"found {value!r}; it must be below {2**32}"
+    return ""
+
+
+MOST_ROWS = 6
+"""Rows that are written out."""
+PLAIN = re.compile(r"[A-Za-z][\w.-]*( [\w.=-]+)*")
+Path = tuple[str, ...]
+"""Where a value is among parameters."""
+RESERVED = ("true", "false", "null", "yes", "no", "on", "off", "y", "n")
+
+
+def flow(value: object) -> str:
+    """Return plain data as YAML on one line.
+
+    >>> flow({"name": "SVD", "params": {"n_factors": 5, "biased": True, "lr_all": None}})
+    '{name: SVD, params: {n_factors: 5, biased: true, lr_all: null}}'
+    """
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{flow(key)}: {flow(inner)}" for key, inner in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(flow, value)) + "]"
+    if isinstance(value, str) and PLAIN.fullmatch(value) and value.casefold() not in RESERVED:
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def as_search_or_rows(
+    name: str, params: Mapping[str, object], lists: Mapping[Path, Sequence[object]]
+) -> str:
+    """Return a search, and rows where they differ in one parameter, as YAML for ``algorithms``.
+
+    Parameters
+    ----------
+    name : str
+        The algorithm.
+    params : mapping
+        All its parameters, with the lists among them.
+    lists : mapping
+        The values that are to be tried, by where they are, as ``("sim_options", "name")``.
+
+    Examples
+    --------
+    >>> print(as_search_or_rows("KNNBasic", {"k": [5, 10]}, {("k",): [5, 10]}))
+    - {name: KNNBasic, search: {k: [5, 10]}}
+    or one row for each:
+    - {name: KNNBasic, label: KNNBasic k=5, params: {k: 5}}
+    - {name: KNNBasic, label: KNNBasic k=10, params: {k: 10}}
+    """
+    rest = dict(params)
+    for path in lists:
+        rest = _with(rest, path)
+    space = {".".join(path): list(values) for path, values in lists.items()}
+    search = {"name": name, "params": rest, "search": space}
+    lines = [f"- {flow({key: part for key, part in search.items() if part})}"]
+    if len(lists) == 1:
+        ((path, values),) = lists.items()
+        lines.append("or one row for each:")
+        for value in values[:MOST_ROWS]:
+            label = f"{name} {path[-1]}={value}"
+            row = {"name": name, "label": label, "params": _with(params, path, value)}
+            lines.append(f"- {flow(row)}")
+        lines += ["- ..."] * (len(values) > MOST_ROWS)
+    return "\n".join(lines)
+
+
+def _with(params: Mapping[str, object], path: Path, *value: object) -> dict[str, object]:
+    """Return parameters with a value at a path, or without what is there."""
+    name, *inner = path
+    if not inner:
+        changed = {key: old for key, old in params.items() if key != name or value}
+        return changed | ({name: value[0]} if value else {})
+    outer = params[name]
+    assert isinstance(outer, Mapping)
+    options = _with(outer, tuple(inner), *value)
+    return {key: options if key == name else old for key, old in params.items()
+            if key != name or options}  # fmt: skip

@@ -5,15 +5,12 @@ from __future__ import annotations
 import copy
 from collections.abc import Collection, Iterable
 from functools import cache
-from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
-from types import ModuleType
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
-from harness import plugins
-from harness.algorithms import surprise
+from harness.algorithms import own, surprise
 from harness.algorithms.base import ENTRIES, Algorithm, Size
 from harness.algorithms.parameters import (
     NEEDED,
@@ -21,14 +18,18 @@ from harness.algorithms.parameters import (
     Fault,
     Params,
     accepted,
+    check_params,
+    check_search,
     signature,
 )
+from harness.algorithms.sources import source_of
 from harness.errors import AlgorithmError, PluginError
-from harness.plugins import folded
+from harness.plugins import registry as plugins
+from harness.plugins.registry import folded
 
 if TYPE_CHECKING:
-    from harness.config.algorithms import AlgorithmConfig
-    from harness.quantities import SearchSpace
+    from harness.schema.quantities import SearchSpace
+
 
 COLUMNS_ROW = 40
 """Both groupings of the ratings, with two ids of 4 bytes and two ratings of 8; and while they are
@@ -42,7 +43,7 @@ def algorithms() -> dict[str, type[Algorithm]]:
     """Return every algorithm that has a name and can be used, this package's first."""
     usable = [plugin for plugin, reason in plugins.declared("algorithms") if not reason]
     entries = [
-        named(plugin.name) for plugin in usable if plugin.is_builtin or not plugins.problem(plugin)
+        named(plugin.name) for plugin in usable if plugin.is_spine or not plugins.problem(plugin)
     ]
     return {entry.name: entry for entry in entries}
 
@@ -61,7 +62,6 @@ def named(name: str) -> type[Algorithm]:
         raise AlgorithmError(str(error)) from error.__cause__
     if isinstance(declared, type) and issubclass(declared, Algorithm):
         return declared
-    from harness.algorithms import own
 
     return own.entry_of_class(name, declared)
 
@@ -69,7 +69,7 @@ def named(name: str) -> type[Algorithm]:
 def entry(name: str) -> type[Algorithm]:
     """Return what is known of an algorithm by its name; little of one at an import path."""
     if "/" in name:  # the model of another library
-        return cast("type[Algorithm]", libraries().entry(name))
+        return source_of(name).entry(name)
     if ":" in name:
         return ENTRIES.get(find(name), Algorithm)
     return named(canonical(name))
@@ -78,11 +78,6 @@ def entry(name: str) -> type[Algorithm]:
 def is_own(name: str) -> bool:
     """Return whether an algorithm is code from elsewhere that runs in this process."""
     return "/" not in name and not plugins.find("algorithms", canonical(name)).is_builtin
-
-
-def libraries() -> ModuleType:
-    """Return the module of other libraries' models, which needs this one."""
-    return import_module("harness.algorithms.libraries")
 
 
 def entry_of(kind: type) -> type[Algorithm] | None:
@@ -106,8 +101,7 @@ def canonical(name: str) -> str:
     if ":" in name:
         return name
     if "/" in name:
-        library, _, model, _ = libraries().resolve(name)
-        return f"{library}/{model}"
+        return source_of(name).canonical(name)
     for names_of in (plugins.builtin_names, plugins.names):  # other packages only where it has to
         spelled = names_of("algorithms")
         by_spelling = {folded(declared): declared for declared in spelled}
@@ -137,7 +131,6 @@ def find(name: str) -> type:
     """Return the class of an algorithm by its name in any spelling, or ``package.module:Class``."""
     if ":" not in name:
         return entry(name).model_class
-    from harness.algorithms import own
 
     return own.load(name)
 
@@ -224,14 +217,27 @@ def package_version(package: str) -> str:
         return "missing"
 
 
-def space_of(algorithm: AlgorithmConfig) -> SearchSpace:
+class Configured(Protocol):
+    """What a config says of an algorithm."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def params(self) -> Params: ...
+
+    @property
+    def search(self) -> SearchSpace | Literal["recommended"] | None: ...
+
+
+def space_of(algorithm: Configured) -> SearchSpace:
     """Return the space that an algorithm of a config is searched over; empty when it is not."""
     if algorithm.search == "recommended":
         return entry(algorithm.name).space
     return algorithm.search or {}
 
 
-def check(algorithm: AlgorithmConfig) -> list[Fault]:
+def check(algorithm: Configured) -> list[Fault]:
     """Return what is wrong with an algorithm of a config, without building it."""
     try:
         canonical(algorithm.name)
@@ -240,13 +246,12 @@ def check(algorithm: AlgorithmConfig) -> list[Fault]:
         return [(("name",), str(error))]
     params, space = algorithm.params, algorithm.search
     if "/" in algorithm.name:
-        return [*libraries().check(algorithm.name, params)]
+        return [*source_of(algorithm.name).check(algorithm.name, params)]
     if space == "recommended" and is_own(algorithm.name):
         space = entry(algorithm.name).space
     is_plain = not params and not isinstance(space, dict)
     if is_plain and not any(default is NEEDED for default in accepted(kind)[0].values()):
         return []
-    from harness.algorithms.parameter_faults import check_params, check_search
 
     known = entry_of(kind)
     has_name = known is not None and known.model_class is kind and not known.takes_arrays

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from harness._util.kernels import each_block, kernel, n_threads
+from harness._util.libraries import scipy
 from harness.algorithms import surprise
 from harness.algorithms.base import DOUBLE, Algorithm, Estimates, Size
 from harness.algorithms.compiled.matrix import each_row
@@ -20,9 +22,7 @@ from harness.algorithms.compiled.svd import FactorModel
 from harness.algorithms.parameters import Params
 from harness.algorithms.trainset import Bools, Codes, ColumnTrainset, Floats, Offsets
 from harness.errors import AlgorithmError
-from harness.kernels import each_block, kernel, n_threads
-from harness.lazy import scipy
-from harness.quantities import log_range
+from harness.schema.quantities import log_range
 
 AT_ONCE = 256  # users whose scores are computed at a time
 COMPARED = 32  # rows of similarities that a thread computes at a time

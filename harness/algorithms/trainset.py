@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from harness._util.kernels import group_rows
+from harness._util.libraries import pd, scipy
 from harness.algorithms import surprise
-from harness.kernels import group_rows
-from harness.lazy import pd, scipy
 
 if TYPE_CHECKING:
     from harness.datasets import Ratings
+
 
 Codes = npt.NDArray[np.int32]
 Offsets = npt.NDArray[np.int64]
@@ -25,7 +26,7 @@ RawIds = npt.NDArray[np.generic] | Sequence[object]
 Rated = list[tuple[int, float]]  # of a user or an item, as in Surprise: inner ids and ratings
 
 
-class Lists(NamedTuple):
+class GroupedLists(NamedTuple):
     """The ratings of every user, or of every item, one list after the other."""
 
     offsets: Offsets  # where the list of each user or item begins and ends, shape (n + 1,)
@@ -45,7 +46,7 @@ class Lists(NamedTuple):
         means: Floats = sums / np.diff(self.offsets)
         return means
 
-    def truncated(self) -> Lists:
+    def truncated(self) -> GroupedLists:
         """Return lists whose ratings are cut to whole numbers, as a C ``int`` would hold them."""
         return self._replace(ratings=np.trunc(self.ratings))
 
@@ -57,9 +58,9 @@ class Order(NamedTuple):
     ids: Codes  # inner ids of the other side, ascending within a list
     places: Offsets  # where the other side's `Lists` hold the same rating
 
-    def lists(self, ratings: Floats) -> Lists:
+    def lists(self, ratings: Floats) -> GroupedLists:
         """Return lists in this order of what the other side's `Lists` hold."""
-        return Lists(self.offsets, self.ids, ratings[self.places])
+        return GroupedLists(self.offsets, self.ids, ratings[self.places])
 
     @classmethod
     def of(cls, offsets: Offsets, ids: Codes, n_ids: int) -> Order:
@@ -76,7 +77,7 @@ class Order(NamedTuple):
 class RatingLists(Mapping[int, Rated]):
     """Surprise's dictionary of the ratings of every user or item, each list built on first use."""
 
-    def __init__(self, lists: Lists) -> None:
+    def __init__(self, lists: GroupedLists) -> None:
         self._lists = lists
         self._built: dict[int, Rated] = {}
 
@@ -108,7 +109,7 @@ class RatingLists(Mapping[int, Rated]):
     def __iter__(self) -> Iterator[int]:
         return iter(range(len(self)))
 
-    def __reduce__(self) -> tuple[type, tuple[Lists]]:
+    def __reduce__(self) -> tuple[type, tuple[GroupedLists]]:
         return RatingLists, (self._lists,)
 
 
@@ -125,8 +126,8 @@ class ColumnTrainset(surprise.Trainset):  # type: ignore[misc]
 
     def __init__(
         self,
-        by_user: Lists,
-        by_item: Lists,
+        by_user: GroupedLists,
+        by_item: GroupedLists,
         codes: tuple[Codes, Codes],
         raw_ids: tuple[RawIds, RawIds],
         scale: tuple[float, float],
@@ -273,15 +274,15 @@ class ColumnTrainset(surprise.Trainset):  # type: ignore[misc]
 
 def both_ways(
     users: Codes, items: Codes, ratings: Floats, n_users: int, n_items: int
-) -> tuple[Lists, Lists]:
+) -> tuple[GroupedLists, GroupedLists]:
     """Group columns of inner ids and ratings by user and by item."""
     return group_lists(users, items, ratings, n_users), group_lists(items, users, ratings, n_items)
 
 
-def group_lists(owners: Codes, others: Codes, ratings: Floats, n_owners: int) -> Lists:
+def group_lists(owners: Codes, others: Codes, ratings: Floats, n_owners: int) -> GroupedLists:
     """Group columns of inner ids and ratings by owner, in their order."""
     offsets, places = group_rows(owners, n_owners)
-    return Lists(offsets, others[places], ratings[places])
+    return GroupedLists(offsets, others[places], ratings[places])
 
 
 def _numbered(rows: npt.ArrayLike) -> tuple[Codes, Codes]:
@@ -300,9 +301,13 @@ def _names(ids: RawIds, codes: Codes) -> list[object]:
     return list(ids[codes].tolist() if isinstance(ids, np.ndarray) else map(ids.__getitem__, codes))
 
 
-def _flatten(lists: list[Rated]) -> Lists:
+def _flatten(lists: list[Rated]) -> GroupedLists:
     offsets = np.zeros(len(lists) + 1, np.int64)
     np.cumsum([len(row) for row in lists], out=offsets[1:])
     ids = np.fromiter((other for row in lists for other, _ in row), np.int32, offsets[-1])
     ratings = np.fromiter((rating for row in lists for _, rating in row), np.float64, offsets[-1])
-    return Lists(offsets, ids, ratings)
+    return GroupedLists(offsets, ids, ratings)
+
+
+Lists = GroupedLists
+"""The name in models that version 0.3 dumped."""

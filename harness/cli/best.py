@@ -8,13 +8,15 @@ from pathlib import Path
 import click
 
 import harness
-from harness.cli import options, words
-from harness.cli.command import command
-from harness.cli.screen import documents, give_result, say, say_written
+from harness._util.files import write_output
+from harness.console import options
+from harness.console import options as words
+from harness.console.command import command
+from harness.console.screen import documents, give_result, say, say_written
 
 
 @command("best quickstart", "best quickstart --metric ndcg@5 -o best.yaml")
-@click.argument("run", metavar="RUN", shell_complete=words.runs)
+@click.argument("run", metavar="RUN", shell_complete=words.run_names)
 @options.row
 @click.option(
     "-o",
@@ -29,8 +31,6 @@ def best(run: str, results: Path, output: Path | None, **choice: str | None) -> 
     The config has the row's parameters, found by its search if there was one; comments give the
     evidence: value and interval, rows that are not significantly different, seconds.
     """
-    from harness.named_outputs import write_output
-
     (opened,) = options.opened((run,), results)
     row = harness.best(opened, **choice)
     if documents:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from harness.cli import options
-from harness.cli.command import CommandGroup, command
-from harness.cli.screen import documents, give_result, say, show_table
+from harness.console import options
+from harness.console.command import CommandGroup, command
+from harness.console.screen import documents, give_result, say, show_table
 from harness.errors import counted
 
 

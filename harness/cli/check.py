@@ -6,10 +6,14 @@ from collections.abc import Sequence
 
 import click
 
-from harness.cli import options
-from harness.cli.command import command
-from harness.cli.screen import documents, give_result, plain, say, show_table
+from harness.config.check import code_named
+from harness.config.load import load, read_config
+from harness.config.yaml import as_yaml
+from harness.console import options
+from harness.console.command import command
+from harness.console.screen import documents, give_result, plain, say, show_table
 from harness.errors import joined
+from harness.experiment.dry_run import dry_run
 
 
 @command("check my.yaml", "check my.yaml --resolved")
@@ -37,7 +41,6 @@ def check(
         return _list_code(configs)
     if resolved:
         return _print_resolved(configs, overrides)
-    from harness.experiment.dry_run import dry_run
 
     n_faults, plans = 0, []
     for number, config in enumerate(configs):
@@ -76,9 +79,6 @@ def check(
 
 
 def _list_code(configs: Sequence[str]) -> int:
-    from harness.config.check import code_named
-    from harness.config.load import read_config
-
     for config in configs:
         names = sorted(code_named(read_config(config).data))
         for name in names:
@@ -89,9 +89,6 @@ def _list_code(configs: Sequence[str]) -> int:
 
 
 def _print_resolved(configs: Sequence[str], overrides: Sequence[str]) -> int:
-    from harness.config.load import load
-    from harness.config.writing import as_yaml
-
     for number, config in enumerate(configs):
         _, document = load(config, overrides=overrides)
         bases = joined([*dict.fromkeys(document.sources.values())])

@@ -8,13 +8,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import harness
-from harness.cli import options, table_columns, words
-from harness.cli.command import command
-from harness.cli.screen import plain, say, say_written, show_run, show_table
+from harness._util.files import write_output
+from harness.console import options
+from harness.console import options as words
+from harness.console import screen as table_columns
+from harness.console.command import command
+from harness.console.screen import plain, say, say_written, show_table
+from harness.console.tables import show_run
 from harness.errors import HarnessError
+from harness.report import join, rank_tables, write_page
 
 if TYPE_CHECKING:
     from harness.comparison.across import AcrossDataSets
+
 
 ENDINGS = {
     ".md": "markdown",
@@ -99,7 +105,6 @@ def compare(
     if misplaced := options.in_the_call(*settings, "form"):
         option = misplaced[0].replace("form", "format").replace("_", "-")
         raise HarnessError(f"--{option}: needs --across; add it, or leave the option out")
-    from harness.report import join, write_page
 
     path = options.page(output, results / "comparison.html")
     joined = join(opened, anyway=anyway)
@@ -111,9 +116,6 @@ def compare(
 
 def _show_across(comparison: AcrossDataSets, form: str, output: Path | None) -> int:
     """Print a comparison over data sets, or write it to a file."""
-    from harness.named_outputs import write_output
-    from harness.report import rank_tables
-
     if output is None and form == "text":
         say(f"\n{plain(rank_tables.headline(comparison))}\n")
         ranks = rank_tables.as_texts(comparison)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from harness.cli.command import command
-from harness.cli.screen import say
+from harness.console.command import command
+from harness.console.screen import say
 
 START_FILES = {
     "bash": ("~/.bashrc", 'eval "$(_HARNESS_COMPLETE=bash_source harness)"'),

@@ -6,13 +6,16 @@ from pathlib import Path
 
 import click
 
-from harness.cli import options, words
-from harness.cli.command import command
-from harness.cli.screen import documents, give_result, number, say, show_table
+from harness.console import options
+from harness.console import options as words
+from harness.console.command import command
+from harness.console.screen import documents, give_result, number, say, show_table
+from harness.experiment.analyses.conventions import under_conventions
+from harness.results.table import GROUP
 
 
 @command("conventions quickstart", "conventions quickstart --metric ap -k 5 --threshold 4")
-@click.argument("run", metavar="RUN", shell_complete=words.runs)
+@click.argument("run", metavar="RUN", shell_complete=words.run_names)
 @options.results
 @click.option(
     "--metric", "role", default="ndcg", show_default=True, help="ndcg, ap, recall, rr, ..."
@@ -26,9 +29,6 @@ def conventions(run: str, results: Path, role: str, k: int, threshold: float | N
 
     All rows score the same lists and ratings; only the definition differs.
     """
-    from harness.analyses.stored_conventions import under_conventions
-    from harness.results.display import GROUP
-
     (opened,) = options.opened((run,), results)
     scored = under_conventions(opened, options.store(), role=role, k=k, threshold=threshold)
     if documents:

@@ -8,11 +8,16 @@ from pathlib import Path
 import click
 
 import harness
-from harness import plugins
-from harness.cli import options
-from harness.cli.command import command
-from harness.cli.screen import say, show_table
+from harness import datasets
+from harness.algorithms import registry
+from harness.algorithms.sources import sources
+from harness.config.files import bundled, read
+from harness.console import options
+from harness.console.command import command
+from harness.console.screen import say, show_table
 from harness.errors import HarnessError, ResultsError
+from harness.plugins import registry as plugins
+from harness.results.reading import find_runs, read_run
 
 NUMBERS = frozenset({"ratings", "users", "items", "algorithms", "failed cells"})
 """Columns that are aligned to the right."""
@@ -37,9 +42,9 @@ def list_(subject: str, names: tuple[str, ...], results: Path, every: bool, chec
     if something is wrong with one.
     """
     if subject == "plugins":
-        from harness.cli import plugin_list
+        from harness.console.plugin_list import check, show  # which imports every kind
 
-        return plugin_list.check(names) if checks else plugin_list.show(names, every=every)
+        return check(names) if checks else show(names, every=every)
     if names or every or checks:
         raise HarnessError("NAME, --all, --check: need `list plugins`; leave them out")
     notes: list[str] = []
@@ -62,8 +67,6 @@ def list_(subject: str, names: tuple[str, ...], results: Path, every: bool, chec
 
 
 def _algorithms() -> Iterator[list[str]]:
-    from harness.algorithms import registry
-
     yield ["algorithm", "what it does", "parameters"]
     for entry in registry.algorithms().values():
         parameters = [f"{name}={value!r}" for name, value in entry.parameters().items()]
@@ -72,18 +75,13 @@ def _algorithms() -> Iterator[list[str]]:
 
 
 def _libraries() -> Iterator[list[str]]:
-    from harness.algorithms.libraries import libraries
-
     yield ["library", "model", "scores", "parameters"]
-    for name, library in libraries().items():
-        for model, declared in library.models.items():
-            scores = "ratings" if declared.ratings else "preferences"
-            yield [name, model, scores, ", ".join(declared.params)]
+    for source in dict.fromkeys(sources().values()):
+        for model in source.models():
+            yield [model[column] for column in ("library", "model", "scores", "parameters")]
 
 
 def _datasets() -> Iterator[list[str]]:
-    from harness import datasets, plugins
-
     yield ["dataset", "ratings", "users", "items", "scale", "here", "licence"]
     for source in datasets.available():
         yield [
@@ -114,16 +112,12 @@ def _with_origin(kind: str, name: str, summary: str) -> str:
 
 
 def _configs() -> Iterator[list[str]]:
-    from harness.config.files import bundled, read
-
     yield ["config", "what it answers"]
     for name, path in bundled().items():
         yield [name, " ".join(str(read(path).data.get("description", "")).split())]
 
 
 def _runs(results: Path, notes: list[str]) -> Iterator[list[str]]:
-    from harness.results.reading import find_runs, read_run
-
     yield ["run", "made", "data", "algorithms", "failed cells", "metrics"]
     for folder in find_runs(results):
         try:

@@ -6,13 +6,16 @@ from pathlib import Path
 
 import click
 
-from harness.cli import options, words
-from harness.cli.command import command
-from harness.cli.screen import say, say_written
+from harness._util.files import write_output
+from harness.console import options
+from harness.console import options as words
+from harness.console.command import command
+from harness.console.screen import say, say_written
+from harness.report import methods as accounts
 
 
 @command("methods quickstart", "methods quickstart --checklist -o checklist.md")
-@click.argument("run", metavar="RUN", shell_complete=words.runs)
+@click.argument("run", metavar="RUN", shell_complete=words.run_names)
 @options.results
 @click.option("--checklist", is_flag=True, help="What reviewers ask, with the answers of the run.")
 @click.option(
@@ -25,9 +28,6 @@ def methods(run: str, results: Path, checklist: bool, output: Path | None) -> in
     The methods come with references and BibTeX. In the checklist, what the run does not answer is
     not ticked.
     """
-    from harness.named_outputs import write_output
-    from harness.report import methods as accounts
-
     (opened,) = options.opened((run,), results)
     text = (accounts.checklist if checklist else accounts.to_markdown)(opened.info)
     if output is None:

@@ -10,14 +10,16 @@ from pathlib import Path
 
 import click
 
-from harness.cli import answers
-from harness.cli.command import command
-from harness.cli.config_text import config_text
-from harness.cli.options import file, folder, force, in_the_call, unused
-from harness.cli.ratings_file import DatasetAnswer
+from harness._util.files import read_regular, refuse_below_file, report_os_error, write_output
 from harness.cli.schema import make_schema, to_text
-from harness.cli.screen import documents, printable, say, say_written
-from harness.errors import HarnessError
+from harness.config.files import refuse_ratings
+from harness.config.load import load
+from harness.console import answers
+from harness.console.answers import DatasetAnswer, config_text
+from harness.console.command import command
+from harness.console.options import file, folder, force, in_the_call, unused
+from harness.console.screen import documents, printable, say, say_written
+from harness.errors import HarnessError, ResultsError
 
 SCHEMA_FILE = "schema.json"
 FIRST_LINE = f"# yaml-language-server: $schema={SCHEMA_FILE}"
@@ -63,7 +65,6 @@ def new(
         return _write_plugin(plugin)
     if path is None:
         raise click.UsageError("name the FILE to write, as my.yaml; or --plugin DIR")
-    from harness.config.files import refuse_ratings
 
     if not path.name:  # an empty text is the current folder
         raise click.UsageError("FILE: the name is empty; give one, as my.yaml")
@@ -77,7 +78,12 @@ def new(
         ("dataset", "Data set, or a file of ratings", answers.DATASET, data.section),
         ("split", "Split", "holdout", answers.split),
         ("candidates", "Candidates", "rated", answers.candidates),
-        ("algorithms", "Algorithms, with commas, or all", answers.ALGORITHMS, answers.names),
+        (
+            "algorithms",
+            "Algorithms, with commas, or all",
+            answers.ALGORITHMS,
+            answers.answered_names,
+        ),
         ("metrics", "Metrics", answers.METRICS, answers.labels),
         ("seed", "Seed", 0, answers.seed),
     )
@@ -96,8 +102,6 @@ def new(
 
 
 def _write_plugin(folder: Path) -> int:
-    from harness.cli.template import write_template
-
     for path in write_template(folder):
         say_written(path)
     name = shlex.quote(str(folder))
@@ -110,8 +114,6 @@ def _write_plugin(folder: Path) -> int:
 
 def _ask(key: str, question: str, default: object, convert: Callable[..., object]) -> object:
     """Ask until an answer is valid; options and defaults are checked later, all at once."""
-    from harness.config.load import load
-
     kind = convert if isinstance(convert, click.ParamType) else None
 
     def checked(text: str) -> object:
@@ -135,9 +137,6 @@ def _write(path: Path, named: dict[str, object], note: str) -> list[Path]:
     Its folder is made when it is missing. Nothing is written where an answer is not valid. Another
     program's schema is kept; an older one of this package is replaced.
     """
-    from harness.config.load import load
-    from harness.named_outputs import write_output
-
     data = {key: value for key, value in named.items() if value != ""}
     load({"name": "new", **data})
     files = {path: config_text(data, BEGINNING, note)}
@@ -150,11 +149,41 @@ def _write(path: Path, named: dict[str, object], note: str) -> list[Path]:
 
 def _is_ours(path: Path, title: str) -> bool:
     """Return whether a schema may be written: nothing there, or an older one of this package."""
-    from harness.files import read_regular
-
     if not path.exists():
         return True
     try:
         return bool(json.loads(read_regular(path))["title"] == title)
     except (OSError, ValueError, KeyError, TypeError):
         return False
+
+
+ENDINGS = (".md", ".py", ".slips", ".toml", ".yaml")
+"""Of the files that make up the template; caches of tools are no part of it."""
+
+
+def template() -> Path:
+    """Return the folder of the template: in the installed package, or in a checkout."""
+    top = Path(__file__).parents[1]
+    installed = top / "plugin_template"
+    return installed if installed.is_dir() else top.parent / "examples" / "plugin"
+
+
+def write_template(folder: Path) -> list[Path]:
+    """Copy the template to a folder, and return its files.
+
+    Raises
+    ------
+    ResultsError
+        If the folder has something in it, or cannot be written.
+    """
+    refuse_below_file(folder)
+    with report_os_error(folder, "cannot be read", "choose another folder"):
+        if folder.exists() and any(folder.iterdir()):
+            raise ResultsError(f"{folder}: has something in it; name a new folder")
+    source = template()
+    files = []
+    for path in sorted(source.rglob("*")):
+        if path.suffix in ENDINGS and path.is_file():
+            target = folder / path.relative_to(source)
+            files.append(write_output(target, path.read_bytes()))
+    return files

@@ -6,21 +6,21 @@ from pathlib import Path
 
 import click
 
-from harness.cli import options, words
-from harness.cli.command import command
-from harness.cli.screen import documents, give_result, plain, say
+from harness.console import options
+from harness.console import options as words
+from harness.console.command import command
+from harness.console.screen import documents, give_result, plain, say
+from harness.notes.note import in_groups
 
 
 @command("notes quickstart", "notes quickstart --json")
-@click.argument("run", metavar="RUN", shell_complete=words.runs)
+@click.argument("run", metavar="RUN", shell_complete=words.run_names)
 @options.results
 def notes(run: str, results: Path) -> int:
     """Print all notes of a run, in groups by what they change.
 
     Below a table stand the five that change most how it is read.
     """
-    from harness.note_groups import in_groups
-
     (opened,) = options.opened((run,), results)
     if documents:
         give_result([note.to_dict() for note in opened.info.notes])

@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli import options, words
-from harness.cli.command import command
-from harness.cli.screen import say, say_written
+from harness.console import options
+from harness.console import options as words
+from harness.console.command import command
+from harness.console.screen import say, say_written
 from harness.errors import ResultsError
+from harness.report import join, plots
+from harness.report.summary import summarise
 
 if TYPE_CHECKING:
     from harness.report.drawing import Plot
+
 
 PLOTS = (
     "tradeoff", "ndcg-over-k", "parameter", "learning", "distribution", "differences", "groups",
@@ -68,9 +72,6 @@ def plot(
 
     Each plot is one file; for a run with several tables, its name contains the table.
     """
-    from harness.report import join, plots
-    from harness.report.summary import summarise
-
     summary = summarise(join(options.opened(runs, results), anyway=anyway), baseline=baseline)
     if output and output.suffix.lower() in (".svg", ".png", ".pdf") and not output.is_dir():
         advice = "name a folder, and use --format svg or png"
@@ -84,7 +85,7 @@ def plot(
     for number, kind in itertools.product(numbers, chosen):
         title = summary.table(number).title
         try:
-            drawn += plots.KINDS[kind].each(summary, label, number)
+            drawn += plots.kinds()[kind].each(summary, label, number)
         except ResultsError as error:
             is_last = number == numbers[-1]
             if kind in kinds and is_last and not any(plot.name == kind for plot in drawn):

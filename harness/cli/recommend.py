@@ -11,17 +11,21 @@ from typing import IO, TYPE_CHECKING
 import click
 
 import harness
-from harness.cli import options, words
-from harness.cli.command import command
-from harness.cli.fitted import fitted, stages
-from harness.cli.screen import documents, give_result, say
+from harness._util.files import open_output
+from harness._util.libraries import pa, pd, pq
+from harness._util.terminal import answers
+from harness.console import options
+from harness.console import options as words
+from harness.console.command import command
+from harness.console.fitted import fitted, stages
+from harness.console.screen import documents, give_result, say
 from harness.errors import DataError, HarnessError, counted, listed, reason_of
-from harness.lazy import pa, pd, pq
-from harness.streams import answers
+from harness.models.estimates import not_ratings
 
 if TYPE_CHECKING:
     from harness.algorithms.trainset import ColumnTrainset
-    from harness.recommendations import Seen, Unknown
+    from harness.models.recommendations import Seen, Unknown
+
 
 FEW = 5
 """Users that a message names."""
@@ -86,9 +90,6 @@ def recommend(
     another. Every item is a candidate, or those of --items, less those that the user has rated.
     Estimates are clipped unless the config has `clip: false`.
     """
-    from harness.algorithms.models import not_ratings
-    from harness.named_outputs import open_output
-
     ending = "" if output is None else output.suffix.removeprefix(".").lower()
     form = ending if ending in FORMATS and not options.in_the_call("form") else form
     if form == "parquet" and output is None:

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import click
 
-from harness.cli import options
-from harness.cli.command import command
-from harness.cli.screen import say_written
+from harness.console import options
+from harness.console.command import command
+from harness.console.screen import say_written
+from harness.report import write_index, write_page
 
 
 @command("report quickstart", "report quickstart my-run -o both.html")
@@ -31,8 +32,6 @@ def report(
     RUN is a folder, or the name of a run in the results folder. The page is one file that loads
     nothing from elsewhere; index.html beside the runs lists them all.
     """
-    from harness.report import write_index, write_page
-
     opened = options.opened(runs, results)
     path = results / "comparison.html"
     if len(opened) == 1:

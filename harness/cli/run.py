@@ -10,9 +10,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import harness
-from harness.cli import answers, options, table_columns, words
-from harness.cli.command import command
-from harness.cli.screen import fail, plain, say, say_written, show_run
+from harness._util import kernels
+from harness.config.document import line_of
+from harness.config.load import load
+from harness.config.trackers import with_names
+from harness.console import answers, options
+from harness.console import options as words
+from harness.console import screen as table_columns
+from harness.console.answers import show_choices, write_config
+from harness.console.command import command
+from harness.console.progress import display
+from harness.console.screen import fail, plain, say, say_written
+from harness.console.tables import show_run
 from harness.errors import ConfigError, Fault, counted, joined, listed, masked
 
 if TYPE_CHECKING:
@@ -75,11 +84,6 @@ def run(
 
     Finished cells are kept: a second run computes only what is missing.
     """
-    from harness import kernels
-    from harness.cli.progress import display
-    from harness.config.load import load
-    from harness.config.tracker_faults import with_names
-
     stated = {key: settings.pop(key) for key in (*answers.KEYS, "data_columns")}
     written = None
     if stated_keys := options.in_the_call(*stated):
@@ -89,15 +93,12 @@ def run(
                 f"--{key}: is for a run without a config; leave out {configs[0]}, or change it: "
                 f"--set {key}=..."
             )
-        from harness.cli.from_options import write_config
 
         written = write_config(stated, overrides, settings["results"], shows_rows=not quiet)
         configs, overrides = (str(written),), ()
         if masked(dataset := str(stated["dataset"])) != dataset:  # the written config has it masked
             overrides = (f"dataset.path={json.dumps(dataset)}",)
     elif not configs:
-        from harness.cli.from_options import show_choices
-
         show_choices()
         fail("usage", "name a config, or data and algorithms; `harness list configs` lists configs")
         return 2
@@ -108,8 +109,6 @@ def run(
         loaded, document = load(config, overrides=overrides, trust=settings["trust"])
         with_names(loaded.trackers, trackers)
         if loaded.name in names:
-            from harness.config.places import line_of
-
             message = (
                 f"{loaded.name!r} is also the name of {names[loaded.name]}, whose place "
                 "it would take; change one, or run them with two commands and two --results"

@@ -7,10 +7,11 @@ from pathlib import Path
 import click
 
 import harness
-from harness.cli import options, words
-from harness.cli.command import command
-from harness.cli.fitted import fitted
-from harness.cli.screen import say_written
+from harness.console import options
+from harness.console import options as words
+from harness.console.command import command
+from harness.console.fitted import fitted
+from harness.console.screen import say_written
 
 
 @command("save quickstart model.harness", "save quickstart svd.harness --algorithm SVD")

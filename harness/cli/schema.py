@@ -11,13 +11,19 @@ from typing import TYPE_CHECKING, Any
 from pydantic.errors import PydanticInvalidForJsonSchema
 from pydantic_core import PydanticOmit
 
-from harness.cli.command import command
-from harness.cli.options import formats
-from harness.cli.screen import documents, give_result, say
+from harness.algorithms.registry import algorithms
+from harness.candidates.base import CandidatesSection
+from harness.config.experiment import Experiment
+from harness.console.command import command
+from harness.console.json import SCHEMA
+from harness.console.options import formats
+from harness.console.screen import documents, give_result, say
 from harness.errors import joined
+from harness.splits import FilterSection, SplitSection
 
 if TYPE_CHECKING:
-    from harness.sections import Kind
+    from harness.schema.sections import Kind
+
 
 JsonSchema = dict[str, Any]
 
@@ -52,8 +58,6 @@ def schema(form: str) -> int:
     `# yaml-language-server: $schema=schema.json`
     """
     if form == "output":
-        from harness.cli.json_output import SCHEMA
-
         say(to_text(SCHEMA), is_data=True)
         return 0
     declared = make_schema()
@@ -76,11 +80,6 @@ def make_schema() -> JsonSchema:
     It is what the models declare, with three things that only the command line knows: the name of
     a run may be left out of a file, and which algorithms and metrics an editor can offer.
     """
-    from harness.algorithms.registry import algorithms
-    from harness.candidates import CandidatesSection
-    from harness.config.experiment import Experiment
-    from harness.splits import FilterSection, SplitSection
-
     families: dict[str, type[Kind]] = {
         "SplitSection": SplitSection,
         "FilterSection": FilterSection,

@@ -2,14 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli import options, table_columns, words
-from harness.cli.command import command
-from harness.cli.screen import print_run, say
-from harness.errors import HarnessError, ResultsError
+from harness import metrics
+from harness.console import options
+from harness.console import options as words
+from harness.console import screen as table_columns
+from harness.console.command import command
+from harness.console.screen import say
+from harness.console.tables import print_run, show_groups
+from harness.errors import HarnessError, ResultsError, joined
+from harness.plugins import registry as plugins
+from harness.report import join
+from harness.report.papers import latex_of_sets
+from harness.results.table import (
+    analysis_table,
+    fold_frame,
+    fold_tables,
+    frame_to_csv,
+    group_tables,
+    table_latex,
+    training_frame,
+    training_tables,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from harness.results import Run
+    from harness.results.table import TextTable
 
 
 @command("table quickstart", "table quickstart --format latex")
@@ -57,8 +82,6 @@ def table(
     `training_shares`. With --together, runs of different data sets, or a run of several, become
     one table for a paper.
     """
-    from harness.report import join
-
     opened = options.opened(runs, results)
     parts = {
         "--groups": groups, "--folds": folds, "--training": training, "--shares": shares,
@@ -78,20 +101,87 @@ def table(
     if together:
         if form != "latex":
             raise HarnessError("--together: needs --format latex; add it")
-        from harness.report.latex_of_sets import latex_of_sets
 
         say(latex_of_sets(opened).removesuffix("\n"), is_data=True)
         return 0
-    from harness.cli import table_parts
 
     if analysis is not None:
-        table_parts.show_analysis(opened[0], form, analysis)
+        show_analysis(opened[0], form, analysis)
     elif shares:
-        table_parts.show_shares(opened[0], form, metric)
+        show_shares(opened[0], form, metric)
     elif groups:
-        table_parts.show_parts(opened[0], form, metric)
+        show_parts(opened[0], form, metric)
     elif training:
-        table_parts.show_training(opened[0], form)
+        show_training(opened[0], form)
     else:
-        table_parts.show_folds(opened[0], form)
+        show_folds(opened[0], form)
     return 0
+
+
+def show_folds(run: Run, form: str) -> None:
+    """Print the values of each cell of a run."""
+    if form == "csv":
+        _print_csv(fold_frame(run.info))
+    else:
+        _print(fold_tables(run.info), form)
+
+
+def show_training(run: Run, form: str) -> None:
+    """Print the values of the training part beside those of the test part."""
+    if form == "csv":
+        _print_csv(training_frame(run.info).drop(columns="table"))
+    else:
+        _print(training_tables(run.info), form)
+
+
+def show_shares(run: Run, form: str, label: str | None) -> None:
+    """Print the learning curves of a run."""
+    if form == "csv":
+        _print_csv(plugins.hook("curve-frame")(run.info, label))
+    else:
+        _print(plugins.hook("curve-tables")(run, label), form)
+
+
+def show_analysis(run: Run, form: str, name: str) -> None:
+    """Print the table of an analysis."""
+    if name not in run.analyses:
+        known = f"use {joined(run.analyses, 'or')}, or" if run.analyses else "it has none;"
+        raise ResultsError(
+            f"{run.name}: no table of an analysis {name!r}; {known} add it to `analyses` in the "
+            "config and run it again"
+        )
+    if form == "csv":
+        _print_csv(run.analyses[name])
+    else:
+        _print([analysis_table(name, run.analyses[name])], form)
+
+
+def show_parts(run: Run, form: str, label: str | None) -> None:
+    """Print the tables of the groups of a run."""
+    tables = group_tables(run.info, label)
+    if not tables:
+        raise ResultsError(f"{run.name}: no groups; add `groups` to its config and run it again")
+    if form != "csv":
+        _print(tables, form)
+        return
+    values = run.groups
+    if label is not None:
+        values = values[values["metric"] == str(metrics.parse(label))]
+    _print_csv(values)
+
+
+def _print(tables: Sequence[TextTable], form: str) -> None:
+    """Print tables as text, Markdown or LaTeX."""
+    if form == "text":
+        for table in tables:
+            show_groups(table)
+        return
+    if form == "latex":
+        texts = [table_latex(table) for table in tables]
+    else:
+        texts = [table.markdown for table in tables]
+    say("\n".join(texts).removesuffix("\n"), is_data=True)
+
+
+def _print_csv(frame: pd.DataFrame) -> None:
+    say(frame_to_csv(frame, "%.8f").removesuffix("\n"), is_data=True)

@@ -6,13 +6,16 @@ from pathlib import Path
 
 import click
 
-from harness.cli import options, words
-from harness.cli.command import command
-from harness.cli.screen import documents, give_result, plain, say
+from harness.console import options
+from harness.console import options as words
+from harness.console.command import command
+from harness.console.progress import display
+from harness.console.screen import documents, give_result, plain, say
+from harness.experiment.verify import verify as compute
 
 
 @command("verify quickstart", "verify results/range-ml-100k --json")
-@click.argument("run", metavar="RUN", shell_complete=words.runs)
+@click.argument("run", metavar="RUN", shell_complete=words.run_names)
 @options.workers
 @click.option(
     "--trust", is_flag=True, help="Import and run the code that the config of the run names."
@@ -26,9 +29,6 @@ def verify(run: str, workers: int | None, trust: bool, quiet: bool, results: Pat
     differs, and versions of packages that changed. The exit code is 0 where every score is equal
     to the last digit, 1 where one is not, and 2 where the run cannot be computed here.
     """
-    from harness.cli.progress import display
-    from harness.experiment.verify import verify as compute
-
     (opened,) = options.opened((run,), results)
     with display(quiet or bool(documents)) as watch:
         verification = compute(opened, trust=trust, workers=workers, watch=watch)

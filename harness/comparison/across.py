@@ -9,21 +9,20 @@ from pathlib import Path
 import numpy as np
 
 from harness import metrics
-from harness.arguments import checked
+from harness._util.arguments import checked
+from harness._util.libraries import pd
 from harness.comparison.runs import common_metrics, run_names
 from harness.config.experiment import headline_of
 from harness.datasets.catalogue import CATALOGUE
 from harness.errors import ComparisonError, ResultsError, counted, suggestion
-from harness.lazy import pd
-from harness.notes import Note
-from harness.results.chosen_metric import chosen_metric
-from harness.results.display import comparison_of
-from harness.results.equal_names import LONGEST_VALUE, flattened
-from harness.results.names import distinct_names
+from harness.notes.note import Note
+from harness.results.headline import chosen_metric
+from harness.results.names import LONGEST_VALUE, distinct_names, flattened
 from harness.results.reading import read_run
 from harness.results.record import DataInfo
 from harness.results.runs import Run
-from harness.sections import Section
+from harness.results.table import comparison_of
+from harness.schema.sections import Section
 from harness.statistics import PostHoc, RankComparison, compare_ranks
 
 OF_ONE_DATA_SET = {"random_state", "date", "path", "train", "test", "label", "validation"}

@@ -12,22 +12,23 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from harness import metrics
-from harness.arguments import checked
+from harness._util.arguments import checked
+from harness._util.libraries import pd
+from harness.config.document import moved
 from harness.config.experiment import headline_of, settings_of_one
+from harness.config.files import folder_of
 from harness.config.from_python import name_of_given
-from harness.config.paths import moved
-from harness.config.writing import as_yaml
+from harness.config.yaml import as_yaml
 from harness.errors import ResultsError, counted, suggestion
-from harness.lazy import pd
-from harness.plugins import folded
-from harness.results.chosen_metric import chosen_metric
-from harness.results.display import GROUP, best_rows, comparison_of, plain
-from harness.results.history import name_of
+from harness.plugins.registry import folded
+from harness.results.folder import name_of
+from harness.results.headline import chosen_metric
 from harness.results.record import RunInfo
 from harness.results.runs import Run
 from harness.results.statistics import Answer, PairDifference, RowResult
+from harness.results.table import GROUP, best_rows, comparison_of, printable
 from harness.results.verdict import Standing
-from harness.sections import PATHS
+from harness.schema.sections import PATHS
 
 NOT_PERSONALISED = frozenset({"random", "popularity", "itemmean", "normalpredictor"})
 """Algorithms whose estimates do not depend on the user, as `folded` writes their names."""
@@ -59,7 +60,7 @@ class Best(NamedTuple):
 
     def to_yaml(self, folder: str | Path = ".") -> str:
         """Return the config as YAML for a file in a folder, with the evidence as comments."""
-        comments = "".join(f"# {plain(sentence)}\n" for sentence in self.evidence)
+        comments = "".join(f"# {printable(sentence)}\n" for sentence in self.evidence)
         return comments + as_yaml(self.config_in(folder))
 
     def config_in(self, folder: str | Path = ".") -> dict[str, Any]:
@@ -193,7 +194,6 @@ def best(
     if colon:
         beside = "where it is used: beside the config, or installed"
         evidence.append(f"Its class is imported: the module {module} has to be {beside}.")
-    from harness.config.files import folder_of
 
     folder = folder_of(config, info.config_file or "", run.folder)
     return Best(row, params, config, evidence, folder)

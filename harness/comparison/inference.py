@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -10,13 +10,15 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from harness import metrics, seeds, statistics
+from harness import metrics, statistics
+from harness._util import seeds
+from harness._util.kernels import n_threads
+from harness._util.libraries import pd
 from harness.config.settings import Claim, Draw, Inference
 from harness.errors import joined
-from harness.kernels import n_threads
-from harness.lazy import pd
 from harness.metrics import Metric
-from harness.notes import Note
+from harness.metrics.arrays import Floats
+from harness.notes.note import Note
 from harness.results.cells import AnyCell, failed_metrics
 from harness.results.names import TableName, grouped
 from harness.results.record import SplitInfo
@@ -24,8 +26,6 @@ from harness.results.scores import is_mean_of_users, plain_rows
 from harness.results.statistics import MetricComparison
 from harness.statistics import MANY_USERS, SEED_TESTS, Draws, PairedTest
 from harness.statistics.standard_error import FEWEST_USERS
-
-Floats = NDArray[np.float64]
 
 LEVELS = ("split", "search", "model")
 _Compared = tuple[MetricComparison | None, list[Note]]
@@ -113,8 +113,6 @@ class Design:
         test: PairedTest,
     ) -> Floats:
         """Return the scores of each observation of a test: of some users, in some rows."""
-        from harness.comparison.several_seeds import by_part
-
         units = {seed: getattr(draw, self.level) for seed, draw in self.draws.items()}
         by_fold = test == "nadeau-bengio"
         return by_part(units, scores, label, rows, is_scored, by_fold=by_fold)
@@ -124,7 +122,6 @@ class Design:
         nodes = [len({getattr(draw, name) for draw in self.draws.values()}) for name in LEVELS]
         if nodes[2] < 2:
             return {}
-        from harness.comparison.several_seeds import components
 
         return components(self.draws, nodes, users[users["row"] == row], label)
 
@@ -360,3 +357,67 @@ def _comparable(scored: NDArray[np.bool_]) -> list[int]:
         if together[column, column] and together[column, chosen].all():
             chosen.append(column)
     return sorted(chosen)
+
+
+def by_part(
+    units: Mapping[int, int],
+    scores: UserScores,
+    label: str,
+    rows: Sequence[str],
+    is_scored: NDArray[np.bool_],
+    *,
+    by_fold: bool,
+) -> Floats:
+    """Return the scores of some users in some rows, for each independent seed or each fold.
+
+    `units` are the independent seeds, by the seed of a cell.
+    """
+    users = scores.frame[["seed", "fold"]]
+    scored = np.flatnonzero(users["seed"].isin(units) & scores.frame[label].notna())
+    parts = users.iloc[scored]
+    if not by_fold:
+        parts = parts["seed"].map(units).to_frame()
+    numbers = parts.groupby([*parts], sort=False).ngroup().to_numpy()
+    tables = (
+        scores.means(label, rows, scored[numbers == number])[:, is_scored].T
+        for number in range(numbers.max(initial=-1) + 1)
+    )
+    return np.stack([np.ascontiguousarray(table) for table in tables])
+
+
+def components(
+    draws: Mapping[int, Draw], nodes: Sequence[int], users: pd.DataFrame, label: str
+) -> dict[str, float]:
+    """Return the variance components of a row, given how many seeds of each level there are."""
+    shape = [nodes[0], nodes[1] // nodes[0], nodes[2] // nodes[1]]
+    if np.prod(shape) != nodes[2]:  # runs with other seeds, put into one
+        return {}
+    scores = users.pivot_table(index="user", columns="seed", values=label, aggfunc="mean")
+    together = all(draw.split == draw.model for draw in draws.values())
+    names = ["seed" if together else "split", "search", "model"]
+    table = scores.reindex(columns=list(draws)).to_numpy()
+    return statistics.components(table.reshape(len(table), *shape), names)
+
+
+OF_TESTS = ("claim", "test-limited", "different-users")
+"""Codes of `notes_on_tests`."""
+
+
+def notes_on_tests(compared: Sequence[MetricComparison], tables: Sized) -> Iterator[Note]:
+    """Yield what tests are about, and why some cannot decide; `tables` are those of the run."""
+    for claim in dict.fromkeys(comparison.about for comparison in compared):
+        yield Note("claim", {"claim": claim})
+    for comparison in compared:
+        counts = [pair.n_users for pair in comparison.pairs if comparison.has_other_users(pair)]
+        if counts:
+            low, high = min(counts), max(counts)
+            shared = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+            values = {"metric": comparison.metric, "low": low, "high": high, "shared": shared}
+            yield Note("different-users", values, comparison.place(tables), comparison.table)
+    limited = grouped(
+        ((comparison.place(tables), comparison.table, comparison.note), comparison.metric)
+        for comparison in compared
+    )
+    for (where, table, reason), labels in limited.items():
+        if reason:
+            yield Note("test-limited", {"metrics": labels, "reason": reason}, where, table)

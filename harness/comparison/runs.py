@@ -6,20 +6,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.arguments import checked
-from harness.comparison.inference import infer
+from harness._util.arguments import checked
+from harness._util.libraries import pd
+from harness.comparison.inference import OF_TESTS, infer, notes_on_tests
 from harness.config.experiment import headline_of
 from harness.errors import ComparisonError, ResultsError
-from harness.lazy import pd
-from harness.notes import PLAIN, Note, by_weight
+from harness.notes.note import PLAIN, Note, by_weight
 from harness.results.cells import AnyCell, measured
-from harness.results.display import ROW
 from harness.results.names import RowKey, RowName, TableName, distinct_names
-from harness.results.notes_on_tests import OF_TESTS, notes_on_tests
 from harness.results.record import RunInfo
 from harness.results.runs import Run
 from harness.results.statistics import ConventionScores, MetricComparison, RowResult, TieScores
 from harness.results.store import short_key
+from harness.results.table import ROW
 
 
 @dataclass(eq=False)

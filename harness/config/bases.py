@@ -8,17 +8,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from harness.config.document import Document
+from harness._util.paths import placed
+from harness.config.document import Document, fault_at, line_of, moved, moved_paths, source_of
 from harness.config.experiment import Experiment
 from harness.config.files import bundled, read
-from harness.config.paths import moved, moved_paths
-from harness.config.places import fault_at, line_of, source_of
 from harness.datasets.section import DatasetSection
 from harness.errors import ConfigError
-from harness.key_paths import brief
-from harness.named_paths import placed
-from harness.section_faults import sections_at
-from harness.sections import PATHS, KeyPath
+from harness.schema.sections import PATHS, KeyPath, brief, sections_at
 
 MORE = "+"
 """Before the key of a list: its entries come behind those of the base."""

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
 
-from harness import plugins
-from harness.algorithms import registry
-from harness.config.algorithms import AlgorithmConfig, AlgorithmSection
-from harness.config.document import Document
-from harness.config.experiment import Experiment
+from harness._util.paths import as_list, placed
+from harness.algorithms import depends, own, registry
+from harness.config.document import Document, fault_at, key_at, line_of
+from harness.config.experiment import AlgorithmConfig, AlgorithmSection, Experiment
+from harness.config.files import RENAMED
 from harness.config.from_python import name_of_given
-from harness.errors import ConfigError, Fault
-from harness.plugins import folded
-from harness.sections import KeyPath, Section
+from harness.config.trackers import tracker_faults
+from harness.errors import ConfigError, Fault, PluginError
+from harness.plugins import registry as plugins
+from harness.plugins.own_modules import add_files, search_in
+from harness.plugins.registry import folded
+from harness.schema.sections import KeyPath, Section, explained
 
 MAX_BITS = 1_024
 """Of a whole number; a larger one is more than any floating-point number."""
@@ -33,38 +37,24 @@ def checked(document: Document, *, with_ratings: bool = False) -> Experiment:
     """Return the experiment of a document without faults."""
     data = document.data
     if unprintable := list(_unprintable(data)):
-        from harness.config.faults import at_keys
-
         raise ConfigError(document.source, at_keys(document, unprintable))
     faults: set[Fault] = set()
     name = name_of_given(data.get("dataset"))
     if name is not None and not with_ratings:  # the record of a run without its data
-        from harness.config.faults import without_data
-
         data["dataset"] = "bundled"
         faults.add(without_data(name))
-    if code_named(data):
-        from harness.config.own_code import import_files
-
-        if unusable := list(import_files(document)):  # whose names nothing else would know
-            raise ConfigError(document.source, [*faults, *unusable])
+    # Nothing else would know their names.
+    if code_named(data) and (unusable := list(import_files(document))):
+        raise ConfigError(document.source, [*faults, *unusable])
     try:
         experiment = Experiment.model_validate(data)
         if again := list(_repeated_entries(experiment)):
-            from harness.config.faults import repeated
-
             faults.update(repeated(document, *entry, "is the same as") for entry in again)
     except ValidationError as error:
-        from harness.config.faults import explained_at_key
-
         faults.update(explained_at_key(entry, document) for entry in error.errors())
     if findings := list(_algorithm_faults(document)):
-        from harness.config.faults import at_keys
-
         faults.update(at_keys(document, findings))
     if document.data.get("trackers"):
-        from harness.config.tracker_faults import tracker_faults
-
         faults.update(tracker_faults(document))
     if faults:
         raise ConfigError(document.source, faults)
@@ -94,8 +84,6 @@ def _repeated_entries(experiment: Experiment) -> Iterator[tuple[str, int, int]]:
             if isinstance(entry, Section):
                 entry = entry.model_dump(mode="json")
                 if path := entry.get("path"):  # one file may be written in several ways
-                    from harness.named_paths import as_list
-
                     entry["path"] = [*map(os.path.normpath, as_list(path))]
             if entry in entries:
                 yield key, entries.index(entry), position
@@ -184,14 +172,56 @@ def _algorithm_faults(document: Document) -> Iterator[Finding]:
             # A class is searched in the config's folder, then here.
             folders = {place.resolve(): None for place in (document.folder or Path(), Path())}
             faults = registry.check(algorithm)
-            if ":" in algorithm.name:
-                from harness.algorithms import own
-
-                if message := own.hidden(algorithm.name, folders):
-                    faults = [(("name",), message)]
+            if ":" in algorithm.name and (message := own.hidden(algorithm.name, folders)):
+                faults = [(("name",), message)]
             if algorithm.depends:
-                from harness.algorithms import depends
-
                 faults += depends.faults(algorithm.depends, document.folder)
             for key, message in faults:
                 yield ("algorithms", position, *(key if isinstance(row, dict) else ())), message
+
+
+def at_keys(document: Document, findings: Iterable[tuple[KeyPath, str]]) -> list[Fault]:
+    """Return what is wrong at keys, as faults."""
+    return [fault_at(document, path, message) for path, message in findings]
+
+
+def without_data(name: str) -> Fault:
+    """Return the fault of the record of a run whose data were given from Python."""
+    source = f"the ratings ({name}) were given from Python"
+    advice = "give them again there as ratings=..., or name a file in their place"
+    return Fault(0, "dataset", f"{source}; {advice}")
+
+
+def repeated(document: Document, key: str, first: int, second: int, how: str) -> Fault:
+    """Return the fault that two entries of a list give the same cells, with both places."""
+    line = line_of(document, (key, first))
+    where = f"{key}[{first}]" + (f" (line {line})" if line else "")
+    return fault_at(document, (key, second), f"{how} {where}; remove one of them")
+
+
+def explained_at_key(error: ErrorDetails, document: Document) -> Fault:
+    """Turn one entry of ``ValidationError.errors()`` into a fault at its key."""
+    path = key_at(document, error["loc"])
+    if error["type"] == "missing":
+        path = (*path, error["loc"][-1])
+    elif error["type"] == "union_tag_invalid":  # a plain string has no key `kind`
+        path = key_at(document, (*error["loc"], "kind"))
+    renamed = RENAMED.get(str(path[-1])) if error["type"] == "extra_forbidden" else None
+    message = f"this key is now called `{renamed}`; rename it" if renamed else ""
+    if error["type"] == "extra_forbidden" and str(path[-1]).startswith("+"):
+        message = "`+` adds to a list of another config; name that config in `extends`"
+    return fault_at(document, path, message or explained(error, Experiment, document.data))
+
+
+def import_files(document: Document) -> Iterator[Fault]:
+    """Import the files under `plugins`; let modules beside the config and here be found by name."""
+    folder, files = document.folder or Path(), document.data.get("plugins")
+    search_in((folder, Path()))
+    if not isinstance(files, list):
+        files = [files] if isinstance(files, str) else []
+    for position, name in enumerate(files):
+        if isinstance(name, str):
+            try:
+                add_files([placed(name, folder)])
+            except PluginError as error:
+                yield fault_at(document, ("plugins", position), str(error))

@@ -8,15 +8,15 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from harness import plugins
-from harness.arguments import check_path, is_unicode
-from harness.config.document import Document
-from harness.config.places import refusal
-from harness.config.yaml_text import parse
+from harness._util.arguments import check_path, is_unicode
+from harness._util.files import RUN_FILE, read_regular
+from harness._util.paths import are_there, as_list
+from harness.config.document import Document, refusal
+from harness.config.yaml import parse
+from harness.datasets.places import is_ratings_file
 from harness.errors import HarnessError, nearest, reason_of, suggestion
-from harness.files import RUN_FILE, read_regular
-from harness.named_paths import are_there, as_list
-from harness.sections import PATHS
+from harness.plugins import registry as plugins
+from harness.schema.sections import PATHS
 
 MAX_RECORD_BYTES = 64_000_000
 MAX_BYTES = 100_000
@@ -30,7 +30,6 @@ def refuse_ratings(path: Path) -> None:
     """Refuse a file of ratings, by its name, where a config is meant."""
     if path.suffix in CONFIGS:
         return
-    from harness.datasets.own_files import is_ratings_file
 
     if is_ratings_file(path.name):
         run = f"harness run --dataset {path}"
@@ -87,8 +86,6 @@ def read(path: Path) -> Document:
 
 def _hint(path: Path) -> str:
     """Return what to do about a config that cannot be read."""
-    from harness.datasets.own_files import is_ratings_file
-
     if path.name == RUN_FILE:
         return "check the path"
     hint = suggestion(path.stem, bundled())

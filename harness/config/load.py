@@ -5,15 +5,22 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
-from harness import plugins
+from pydantic import TypeAdapter, ValidationError
+
+from harness.config.bases import extended
 from harness.config.check import all_code_named, checked
-from harness.config.document import Document
+from harness.config.document import Document, fault_at, key_at, refusal
 from harness.config.experiment import Experiment
-from harness.config.from_python import with_variables
-from harness.errors import ConfigError, joined
-from harness.sections import plain_data
+from harness.config.files import read
+from harness.config.from_python import GIVEN, as_sections, name_of_given, with_variables
+from harness.config.yaml import parse
+from harness.datasets.section import OF_LOADED, DatasetSection
+from harness.errors import ConfigError, counted, joined
+from harness.plugins import registry as plugins
+from harness.schema.sections import KeyPath, brief, plain_data, sections_at
 
 
 def load(
@@ -37,8 +44,6 @@ def load(
             document = Document("config", config.model_dump(mode="json", exclude_unset=True))
         elif isinstance(config, Mapping):
             if any(map(_is_of_surprise, (config.get("algorithms"), config.get("split")))):
-                from harness.config.from_surprise import as_sections
-
                 config = as_sections(config)
             data = {key: plain_data(value) for key, value in config.items()}
             document = _extended(with_variables(Document("config", data, folder=folder)))
@@ -49,46 +54,32 @@ def load(
             name = re.sub(r"(?a)[^\w.-]", "-", Path(config).stem).lstrip("._-")[:80] or name
         document.data.setdefault("name", name)
         if not isinstance(overrides, list | tuple) or overrides:
-            from harness.config.overrides import listed, set_key
-
             for override in listed(overrides):
                 set_key(document, override)
         if document.recorded and not trust and (code := all_code_named(document.data)):
-            from harness.config.places import refusal
-
             advice = "read that code first; `--trust` then imports and runs it"
             raise refusal(document.source, f"it names code, {joined(code)}; {advice}")
         plugins.forget_records()
         if with_ratings:
-            from harness.config.stand_in import stand_in
-
             stand_in(document)
         return checked(document, with_ratings=with_ratings), document
     except RecursionError:
-        from harness.config.places import refusal
-
         source = str(config) if isinstance(config, str | Path) else "config"
         raise refusal(source, "nested too deeply; flatten it") from None
 
 
 def _no_config(config: object) -> ConfigError:
-    from harness.config.places import refusal
-    from harness.key_paths import brief
-
     return refusal("config", f"found {brief(config)}; give a path, a mapping or an Experiment")
 
 
 def read_config(config: str | Path) -> Document:
     """Read a config with what it extends; nothing in it is validated, and no code imported."""
-    from harness.config.files import read
-
     return _extended(read(Path(config)))
 
 
 def _extended(document: Document) -> Document:
     if document.recorded or document.data.get("extends") is None:
         return document
-    from harness.config.bases import extended
 
     return extended(document)
 
@@ -99,3 +90,94 @@ def _is_of_surprise(value: object) -> bool:
         return any(map(_is_of_surprise, value))
     kind = value if isinstance(value, type) else type(value)
     return kind.__module__.partition(".")[0] == "surprise"
+
+
+_TEXTS = TypeAdapter(list[str])
+
+
+def listed(overrides: Iterable[str]) -> list[str]:
+    """Return overrides as a list, or refuse what is none, as a text, which is one of letters."""
+    try:
+        return _TEXTS.validate_python(overrides)
+    except ValidationError:
+        meant = overrides if isinstance(overrides, str) else "split.test_size=0.1"
+        message = f"found {brief(overrides)}; write a list: {[meant]}"
+        raise refusal("config", message, path=("overrides",)) from None
+
+
+def set_key(document: Document, override: str) -> None:
+    """Set one key from ``path=value``, creating the mappings on the way."""
+    where = f"--set {override}"
+    key, separator, text = override.partition("=")
+    if not separator:
+        raise refusal(where, "no '='; write --set split.test_size=0.1")
+    try:
+        value = parse(f"value: {text}", where).data["value"]
+    except ConfigError as error:  # whose line is none of a file
+        raise ConfigError(where, [replace(fault, line=0) for fault in error.faults]) from None
+    path: list[str | int] = []
+    for name, index in re.findall(r"([^.\[]+)|\[([^.\[]*)", key):
+        if not (name or re.fullmatch(r"[0-9]{1,9}\]?", index)):
+            raise refusal(where, f"{index!r} is no list index; write algorithms[0]", path=(key,))
+        path.append(name or int(index.removesuffix("]")))
+    if not path:
+        raise refusal(where, "no key; write --set split.test_size=0.1", path=(key,))
+    if path[1:] and (first := str(path[0])) in ("split", "candidates"):  # of the default kind
+        document.data.setdefault(first, Experiment.model_fields[first].default[0].kind)
+    try:
+        there = key_at(document, tuple(path))
+        _with_value(document.data, path, value)
+        document.overrides[tuple(path[: len(there) + 1])] = override
+    except LookupError:
+        message = "no such place in the config; check the path"
+        raise refusal(where, message, path=tuple(path)) from None
+
+
+def _with_value(
+    target: object, path: list[str | int], value: object, where: KeyPath = ()
+) -> object:
+    """Return the target, which is at `where` in the config, with a value at a path inside it."""
+    if not path:
+        return value
+    part, *rest = path
+    if isinstance(part, str):
+        target = sections_at(Experiment, where)[0].spelled_out(target)
+    if isinstance(target, dict) and isinstance(part, str):
+        target[part] = _with_value(target.get(part, {}), rest, value, (*where, part))
+    elif isinstance(target, list) and isinstance(part, int):
+        target[part] = _with_value(target[part], rest, value, where)
+    else:
+        raise LookupError
+    return target
+
+
+def stand_in(document: Document) -> None:
+    """Put loaded ratings in the place of the data set that a config names; its options hold.
+
+    A mapping that says where ratings are, or how a file is written, is refused by its keys.
+    """
+    written = document.data.get("dataset")
+    one = isinstance(written, list) and len(written) == 1
+    entry = written[0] if one else written  # type: ignore[index]
+    where = ("dataset", 0) if one else ("dataset",)
+    if isinstance(entry, list):
+        message = f"found {counted(len(entry), 'data set')}; `ratings` are one: leave this out"
+        raise ConfigError(document.source, [fault_at(document, where, message)])
+    options: dict[str, object] = {}
+    if isinstance(entry, dict):
+        options = {key: value for key, value in entry.items() if key != "path"}
+        if name_of_given(entry) is None:
+            options = dict(entry)
+    faults = []
+    for key, value in [*options.items()]:
+        field = DatasetSection.model_fields.get(key)
+        if key in OF_LOADED or field is None:
+            continue
+        del options[key]
+        if value != field.default:
+            message = f"found {brief(value)}; `ratings` from Python have none: leave one out"
+            faults.append(fault_at(document, (*where, key), message))
+    if faults:
+        raise ConfigError(document.source, faults)
+    section = {"path": f"{GIVEN}ratings", **options}
+    document.data["dataset"] = [section] if one else section

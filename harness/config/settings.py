@@ -7,9 +7,11 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from harness import metrics, plugins, seeds
-from harness.errors import MetricError
-from harness.sections import MOST_SECONDS, Section
+from harness import metrics
+from harness._util import seeds
+from harness.errors import MetricError, suggestion
+from harness.plugins import registry as plugins
+from harness.schema.sections import MOST_SECONDS, Section
 from harness.splits import SplitSection
 from harness.splits.random import Holdout
 from harness.statistics.pairs import SEED_TESTS, PairedTest
@@ -266,6 +268,10 @@ class Results(Section):
     """How many earlier runs of this name are kept as `NAME@TIME`, the latest; by default all."""
 
 
+LOCAL = "local"
+"""The executor that is no plug-in: processes of this machine."""
+
+
 class Execution(Section):
     """How a run is executed; nothing here changes a number."""
 
@@ -274,7 +280,9 @@ class Execution(Section):
     time_limit: float | None = Field(default=None, gt=0, le=MOST_SECONDS)
     """Seconds of fitting and scoring after which a cell is stopped and becomes a row that says so;
     at most a year."""
-    executor: Literal["local", "dask"] = "local"
+    executor: str = Field(
+        default=LOCAL, json_schema_extra={"enum": [LOCAL, *plugins.builtin_names("executors")]}
+    )
     """Where cells are fitted: in processes of this machine, or on the workers of a Dask cluster.
     There, `workers` is how many to wait for before the first cell, for `join_timeout` at most."""
     scheduler: str | None = Field(default=None, min_length=1)
@@ -286,12 +294,15 @@ class Execution(Section):
 
     @model_validator(mode="after")
     def _cluster_has_an_address(self) -> Self:
+        choices = [LOCAL, *plugins.names("executors")]
+        if self.executor not in choices:
+            raise ValueError(f"no executor {self.executor!r}; {suggestion(self.executor, choices)}")
         if self.executor == "dask" and self.scheduler is None:
             raise ValueError(
                 "`executor: dask` without `scheduler`; give its address, as tcp://host:8786"
             )
-        if self.executor == "local" and self.scheduler is not None:
+        if self.executor == LOCAL and self.scheduler is not None:
             raise ValueError("`scheduler` without `executor: dask`; add it, or leave this out")
-        if self.executor == "local" and self.join_timeout is not None:
+        if self.executor == LOCAL and self.join_timeout is not None:
             raise ValueError("`join_timeout` without `executor: dask`; add it, or leave this out")
         return self

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import TypeVar
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
+
+from harness._util.libraries import pa, pc
 
 Mask = NDArray[np.bool_]
 Marker = Callable[[Mask, Callable[[int], str]], None]

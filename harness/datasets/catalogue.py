@@ -7,14 +7,16 @@ import tomllib
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from types import SimpleNamespace
 from typing import Literal
 
 from pydantic import TypeAdapter
 
-from harness.datasets.value_format import DuplicatePolicy
-from harness.files import cache_folder
+from harness._util.files import cache_folder
+from harness.datasets.policies import DuplicatePolicy
+from harness.errors import is_url, masked, nearest
+from harness.plugins import registry as plugins
 
 
 @dataclass(frozen=True)
@@ -188,3 +190,32 @@ SOURCES = SimpleNamespace(**{name.replace("-", "_"): entry for name, entry in CA
 """The data sets as entry points name them."""
 ALIASES = {data_set.alias: data_set.name for data_set in CATALOGUE.values() if data_set.alias}
 """Other names of the same data sets."""
+
+
+def dataset_names() -> list[str]:
+    """Return every name of a data set, those of this package first."""
+    builtin = sorted({*plugins.builtin_names("datasets"), *ALIASES})
+    return [*builtin, *(name for name in plugins.names("datasets") if name not in builtin)]
+
+
+def names_of(kind: str) -> list[str]:
+    """Return every name of a kind, ``datasets`` or ``readers``."""
+    return dataset_names() if kind == "datasets" else plugins.names(kind)
+
+
+def checked_name(kind: str, name: str) -> str:
+    """Return a name that something has, or ``module:object``; else raise `ValueError`."""
+    if is_url(name):
+        raise ValueError(f"found the address {masked(name)!r}, not a name; write it as `path: …`")
+    if name in ALIASES or plugins.recorded(kind, name) is not None or ":" in name:
+        return name
+    names = names_of(kind)
+    if name in names:
+        return name
+    ending = PurePath(name).suffix
+    if kind == "datasets" and ending and nearest(name, names) is None:
+        raise ValueError(
+            f"found {name!r}, and no reader of {ending!r} files is installed; install the "
+            f"package that has one, or write `path: {name}` where it is text"
+        )
+    raise ValueError(f"found {name!r}; {plugins.absent(kind, name, names)}")

@@ -9,19 +9,19 @@ from types import MappingProxyType
 from typing import Any, Unpack
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
-from harness.arguments import MOST_RATING, unit_fault
+from harness._util.arguments import MOST_RATING, unit_fault
+from harness._util.libraries import pd
 from harness.datasets.arrow_columns import Mask, shown
 from harness.datasets.conversion import SHOWN, Coded, Flaw, Rows, Table
 from harness.datasets.not_rated import Suspect, suspect
+from harness.datasets.policies import Policies
 from harness.datasets.section import DatasetSection
 from harness.datasets.times import NO_TIME
-from harness.datasets.value_format import Policies
 from harness.errors import DataError, counted
-from harness.notes import Note
-from harness.section_faults import validated
+from harness.notes.note import Note
+from harness.schema.sections import validated
 
 _ADVICE = {
     "unreadable": "`unreadable: drop` drops",

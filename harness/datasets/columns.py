@@ -6,7 +6,7 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
+from pathlib import Path
 from typing import Literal
 
 from harness.errors import ColumnsError, DataError, joined, listed, suggestion
@@ -29,7 +29,7 @@ def is_number(text: str) -> bool:
 
 def usual_names() -> dict[str, tuple[str, ...]]:
     """Return the usual names of columns of ratings by role, as ``columns.toml`` lists them."""
-    text = files("harness.datasets").joinpath("columns.toml").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("columns.toml").read_text(encoding="utf-8")
     return {role: tuple(entry["names"]) for role, entry in tomllib.loads(text).items()}
 
 

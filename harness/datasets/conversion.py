@@ -10,18 +10,16 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
-import pyarrow as pa
 from numpy.typing import NDArray
 
+from harness._util.libraries import pa, pd
 from harness.datasets.arrow_columns import Mask
 from harness.datasets.columns import RATINGS, Kind, find_columns
-from harness.datasets.ids import read_ids
-from harness.datasets.numbers import read_numbers
+from harness.datasets.policies import ValueFormat
 from harness.datasets.times import TimeReader
-from harness.datasets.value_format import ValueFormat
+from harness.datasets.values import read_ids, read_numbers
 from harness.errors import DataError
-from harness.notes import Note
+from harness.notes.note import Note
 
 SHOWN = 20
 """Faults that are shown one by one; the others are counted."""

@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
-from harness.datasets.archives import Progress, most_bytes, open_member
+from harness._util.files import write_whole
 from harness.datasets.catalogue import DataSet, WheelMember, is_archive
 from harness.datasets.limits import PATIENCE, SLOWEST
+from harness.datasets.readers.packed import Progress, most_bytes, open_member
 from harness.errors import DataError, DownloadError
-from harness.files import write_whole
-from harness.notes import Note
+from harness.notes.note import Note
 
 if TYPE_CHECKING:
     import requests

@@ -9,25 +9,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
+from harness._util.libraries import pd
 from harness.datasets.catalogue import FeatureFile
 from harness.datasets.columns import Kind, Roles, find_columns
 from harness.datasets.conversion import SHOWN, Table, convert
-from harness.datasets.own_files import find_file
+from harness.datasets.places import find_file
 from harness.datasets.readers import column_names, is_text, kind_of_file, read_file, reading
 from harness.datasets.readers.base import ReadOptions
-from harness.datasets.readers.layout import Layout
 from harness.datasets.readers.packed import unpacked
-from harness.datasets.readers.text import read_sample, read_text
+from harness.datasets.readers.text import Layout, read_sample, read_text
 from harness.datasets.section import FeaturesSection, ItemsSection
 from harness.errors import DataError, counted
-from harness.notes import Note
-from harness.section_faults import validated
+from harness.notes.note import Note
+from harness.schema.sections import validated
 
 if TYPE_CHECKING:
     from harness.datasets.ratings import Ratings
+
 
 GENRES = ("genres", "genre")
 """Usual names of a column of genres."""

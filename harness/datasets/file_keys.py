@@ -10,6 +10,7 @@ from harness.datasets.readers import is_text, kind_of, label_of
 if TYPE_CHECKING:
     from harness.datasets.section import DatasetSection, FeaturesSection
 
+
 OF_TEXT = ("separator", "header", "skip", "comment", "encoding", "decimal", "thousands")
 """Keys of files of text alone."""
 

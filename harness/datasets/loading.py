@@ -2,18 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+import os
+import tempfile
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from harness.arguments import check_path, checked
+import numpy as np
+from numpy.typing import NDArray
+
+from harness._util.arguments import as_array, check_path, checked
+from harness._util.files import cache_folder, hold
+from harness._util.libraries import pd
+from harness._util.paths import placed
+from harness.datasets import features
+from harness.datasets.catalogue import DataSet, FeatureFile, dataset_names, is_archive
+from harness.datasets.cleaning import refuse_faults
+from harness.datasets.columns import RATINGS
+from harness.datasets.conversion import Coded, Flaw, Table, table_of_frame
+from harness.datasets.download import fetch, find_local, inspect
+from harness.datasets.frames import SOURCES, is_loaded, no_ratings, of_anything, of_loaded
+from harness.datasets.places import find_file, found, name_of
+from harness.datasets.plays import read_plays, read_plays_as_pandas
+from harness.datasets.policies import Policies, ValueFormat
 from harness.datasets.ratings import Ratings
-from harness.datasets.section import DatasetSection, FeaturesSection
-from harness.datasets.synthetic_section import SyntheticSection
-from harness.errors import DataError
-
-if TYPE_CHECKING:
-    from harness.datasets.archives import Progress
+from harness.datasets.readers import read_file
+from harness.datasets.readers.base import ReadOptions
+from harness.datasets.readers.packed import CountedStream, Progress, open_member
+from harness.datasets.readers.text import read_text
+from harness.datasets.section import (
+    OF_LOADED,
+    OF_VALUES,
+    DatasetSection,
+    FeaturesSection,
+    SyntheticSection,
+)
+from harness.datasets.synthetic import make_up
+from harness.errors import DataError, HarnessError, PluginError, is_url, reason_of, suggestion
+from harness.notes.note import Note
+from harness.plugins import registry as plugins
+from harness.plugins.own_modules import search_in
+from harness.schema.sections import validated
 
 
 @checked(DataError)
@@ -71,13 +104,9 @@ def load(
     elif hasattr(source, "raw_ratings") or hasattr(source, "folds_files"):
         ratings = Ratings.from_surprise(source)
     elif hasattr(source, "tocoo") or not isinstance(source, DatasetSection | str | Path | Mapping):
-        from harness.datasets.loaded import of_anything
-
         ratings = of_anything(source)
     else:
         if not isinstance(source, DatasetSection):
-            from harness.datasets.sources import section_of
-
             source = section_of(source, base)
         section: DatasetSection = source
         users = section.users if users is None else users
@@ -85,18 +114,12 @@ def load(
         at_random = section.at_random if at_random is None else at_random
         for description in (users, items):
             if isinstance(description, FeaturesSection):  # said before much is read, or fetched
-                from harness.datasets.own_files import find_file
-
                 find_file(description.path, base)
         ratings = _load(section, cache, base, progress)
     for role, description in (("user", users), ("item", items)):
         if description is not None:
-            from harness.datasets import features
-
             ratings = features.add(ratings, role, description, base)
     if at_random is not None:
-        from harness.datasets.at_random import add
-
         ratings = add(ratings, at_random, base)
     return ratings
 
@@ -108,8 +131,6 @@ def load_under(source: Any, section: DatasetSection, base: Path | None = None) -
     Options that the section does not set leave the data as `load` gives them; those of
     `harness.datasets.section.OF_LOADED` are used.
     """
-    from harness.datasets.options_of_loaded import under_options
-
     return load(
         under_options(source, section),
         users=section.users,
@@ -123,18 +144,366 @@ def _load(
     section: DatasetSection, cache: Path | None, base: Path | None, progress: Progress | None
 ) -> Ratings:
     if section.synthetic is not None or section.name == "synthetic":
-        from harness.datasets.synthetic import make_up  # imports Numba
-
         return make_up(section.synthetic or SyntheticSection())
     data_set = section.data_set
     if data_set is None and section.name is not None:
-        from harness.datasets.plugin import load_plugin
-
         return load_under(load_plugin(section.name, base), section, base)
     if data_set is None:
-        from harness.datasets.own_ratings import load_file
-
         return load_file(section, base, progress)
-    from harness.datasets.named import load_named
 
     return load_named(data_set, section, cache, base, progress)
+
+
+LOCK_PATIENCE = 3600.0
+
+
+def load_named(
+    data_set: DataSet,
+    section: DatasetSection,
+    cache: Path | None,
+    base: Path | None,
+    progress: Progress | None,
+) -> Ratings:
+    """Load a data set from the package, from a copy on this machine, or from the network."""
+    policies = section.policies
+    if "duplicates" not in section.model_fields_set:
+        policies["duplicates"] = data_set.duplicates
+    if section.not_rated is None:
+        policies["not_rated"] = []  # what its numbers mean is known
+    if section.scale is None and math.isfinite(data_set.scale[1]):
+        policies["scale"] = data_set.scale
+    if data_set.kind == "bundled":
+        path = Path(__file__).parent / "bundled/ratings.parquet"
+        table = read_file(path, ReadOptions(), data_set.name)
+        return Ratings.from_table(table, data_set.name, data_set, **policies)
+    notes: list[Note] = []
+    with ExitStack() as held:
+        if section.path is not None:
+            path = inspect(placed(section.paths[0], base), data_set)
+        else:
+            downloads = (cache or cache_folder()) / "datasets"
+            path = _copy(data_set, downloads, base, progress, notes, held)
+        where = str(path)
+        if is_archive(path):
+            where = f"{path}!{data_set.member}"
+            stream = held.enter_context(
+                open_member(path, data_set.member, data_set.member_bytes, progress)
+            )
+        else:
+            file = held.enter_context(path.open("rb"))
+            stream = CountedStream(file, progress, path.stat().st_size).buffered()
+        if section.like == "pandas":
+            table = read_plays_as_pandas(stream, where)
+        elif data_set.content == "plays":
+            table = read_plays(stream, where)
+        else:
+            options = ReadOptions(separator=data_set.separator, encoding="utf-8")
+            table = read_text(stream, options, where)
+        published = list(_features(data_set, path))
+    known = [note for note in table.notes if note.code != "columns-assumed"]
+    table = replace(table, notes=tuple(known))
+    ratings = Ratings.from_table(table, data_set.name, data_set, **policies)
+    for role, described, data in published:
+        ratings = features.add_published(ratings, role, described, data)
+    if not is_archive(path) and data_set.known_hash and data_set.hash_of(path) is None:
+        size = (len(ratings), ratings.n_users)
+        if size != (data_set.n_ratings, data_set.n_users):
+            raise DataError(
+                f"{path}: {size[0]:,} ratings by {size[1]:,} users, but {data_set.name} has "
+                f"{data_set.n_ratings:,} by {data_set.n_users:,}; leave out name "
+                "to read it as your own"
+            )
+    return replace(ratings, notes=(*ratings.notes, *notes))
+
+
+def _features(data_set: DataSet, path: Path) -> Iterator[tuple[str, FeatureFile, bytes]]:
+    """Yield for users and items the first file that a copy holds: an archive, or loose files."""
+    for role, files in (("user", data_set.users), ("item", data_set.items)):
+        for file in files:
+            with suppress(DataError, OSError):
+                if is_archive(path):
+                    with open_member(path, file.member, file.member_bytes) as stream:
+                        data = stream.read()
+                else:
+                    data = path.with_name(file.name).read_bytes()
+                yield role, file, data
+                break
+
+
+def _copy(
+    data_set: DataSet,
+    downloads: Path,
+    base: Path | None,
+    progress: Progress | None,
+    notes: list[Note],
+    held: ExitStack,
+) -> Path:
+    """Return a copy of a data set, which one process at a time may fetch."""
+    folder = downloads / data_set.name
+    with ExitStack() as lock:
+        try:
+            lock.enter_context(hold(folder / ".lock", LOCK_PATIENCE))
+        except TimeoutError:
+            raise DataError(
+                f"{folder}: another process has held it for {LOCK_PATIENCE:.0f} s; "
+                "wait for it or end it"
+            ) from None
+        except OSError:  # no process writes to a folder to read only; a disk without locks
+            pass
+        path, skipped = find_local(data_set, downloads, base)
+        notes += skipped
+        if path is not None:
+            return path
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+        except OSError as error:
+            notes.append(Note("download-not-kept", {"reason": str(error)}))
+            folder = Path(held.enter_context(tempfile.TemporaryDirectory(prefix="harness-")))
+        return fetch(data_set, folder, progress)
+
+
+def joined(tables: Sequence[Table], where: str) -> Table:
+    """Return the rows of several tables one after the other; each keeps its file and line.
+
+    Raises
+    ------
+    DataError
+        If some have timestamps and others none.
+    """
+    if len(tables) == 1:
+        return tables[0]
+    starts = np.cumsum([0, *map(len, tables)]).tolist()
+    with_times = [table for table in tables if table.times]
+    if 0 < len(with_times) < len(tables):
+        without = next(table for table in tables if not table.times)
+        raise DataError(
+            f"{without.at(-1)}: no timestamps, which {with_times[0].at(-1)} has; add them, or read "
+            "none, as columns: {timestamp: null}"
+        )
+
+    def at(row: int) -> str:
+        if row < 0:
+            return where
+        number = bisect_right(starts, row) - 1
+        return tables[number].at(row - starts[number])
+
+    first = tables[0]
+    flaws = [
+        _moved(flaw, start)
+        for table, start in zip(tables, starts[:-1], strict=True)
+        for flaw in table.flaws
+        if len(flaw.rows)
+    ]
+    notes = dict.fromkeys(note for table in tables for note in table.notes)
+    return Table(
+        {role: _united([table.ids[role] for table in tables]) for role in first.ids},
+        {role: np.concatenate([table.numbers[role] for table in tables]) for role in first.numbers},
+        {role: np.concatenate([table.times[role] for table in tables]) for role in first.times},
+        at,
+        tuple(notes),
+        _by_policy(flaws),
+    )
+
+
+def _united(columns: Sequence[Coded]) -> Coded:
+    codes, ids = pd.factorize(np.concatenate([column.ids for column in columns]))
+    parts = np.split(codes.astype(np.int32), np.cumsum([len(c.ids) for c in columns])[:-1])
+    rows = [
+        np.append(part, -1).astype(np.int32)[column.codes]  # -1 stays the code of none
+        for part, column in zip(parts, columns, strict=True)
+    ]
+    return Coded(np.concatenate(rows), np.asarray(ids, object))
+
+
+def _moved(flaw: Flaw, start: int) -> Flaw:
+    return flaw._replace(rows=flaw.rows + start, describe=lambda row: flaw.describe(row - start))
+
+
+def _by_policy(flaws: Sequence[Flaw]) -> tuple[Flaw, ...]:
+    """Return one flaw for each policy; the rows of each table are described by its own."""
+
+    def united(policy: str) -> Flaw:
+        parts = [flaw for flaw in flaws if flaw.policy == policy]
+        ends = [int(part.rows[-1]) for part in parts]
+
+        def describe(row: int) -> str:
+            return next(p for p, end in zip(parts, ends, strict=True) if row <= end).describe(row)
+
+        rows = np.concatenate([part.rows for part in parts])
+        return Flaw(policy, rows, describe, role=parts[0].role)
+
+    return tuple(united(policy) for policy in dict.fromkeys(flaw.policy for flaw in flaws))
+
+
+def load_file(section: DatasetSection, base: Path | None, progress: Progress | None) -> Ratings:
+    """Load the file, or the files, that a config names."""
+    columns = section.columns.model_dump(exclude_unset=True) if section.columns else {}
+    options = ReadOptions(
+        section.format,
+        section.separator,
+        section.header,
+        section.encoding,
+        {role: column for role, column in columns.items() if column or role == "timestamp"},
+        section.decimal,
+        section.thousands or "",
+        section.time_format or "",
+        section.id_spellings,
+        section.skip,
+        section.comment,
+        table=section.table,
+        query=section.query,
+        limits=section.limits,
+    )
+    with found(section.paths, base, section.sha256, section.limits) as places:
+        tables = [read_file(place.path, options, place.where, progress) for place in places]
+    name = name_of(section.paths)
+    return Ratings.from_table(joined(tables, name), name, **section.policies)
+
+
+def load_plugin(name: str, base: Path | None = None) -> Ratings:
+    """Return the ratings of a function, called without arguments, under the name of the plug-in.
+
+    A function returns `harness.Ratings`, or loaded data as `harness.load` takes them. What is kept
+    of it in results is the fingerprint of the ratings, as for files.
+
+    Parameters
+    ----------
+    name : str
+        A name that a package declares in the group ``harness.datasets``, or ``module:function``.
+    base : Path, optional
+        Where a module of one's own may be, beside the working directory.
+
+    Raises
+    ------
+    DataError
+        If there is no such function, if it fails, or if it returns something else; the message
+        names the plug-in and its package.
+
+    Examples
+    --------
+    >>> import sys, types, pandas as pd
+    >>> sys.modules["shops"] = shops = types.ModuleType("shops")
+    >>> shops.visits = lambda: pd.DataFrame({"user": [1, 1], "item": [7, 8], "rating": [2, 5]})
+    >>> load_plugin("shops:visits")
+    <Ratings shops:visits: 2 ratings of 2 items by 1 user, 2 to 5>
+    >>> del sys.modules["shops"]
+    """
+    if ":" in name:
+        search_in((base or Path(), Path()))
+    try:
+        plugin = plugins.find("datasets", name)
+        function = plugin.load()
+    except PluginError as error:
+        raise DataError(str(error)) from error.__cause__
+    where = f"datasets: {name!r}" + (f" of {plugin.origin}" if plugin.version else "")
+    if not callable(function):
+        raise DataError(f"{where}: {type(function).__name__} is no function; name one")
+    try:
+        data = function()
+    except HarnessError as error:
+        raise DataError(f"{where}: {error}") from error
+    except (Exception, SystemExit) as error:
+        fault = f"{type(error).__name__}: {reason_of(error)}"
+        raise DataError(f"{where}: it failed ({fault}); mend the function") from error
+    if isinstance(data, Ratings):
+        return replace(data, name=name)
+    if is_loaded(data):
+        try:
+            return of_loaded(data, {}, name, ValueFormat(""), {})
+        except DataError as error:
+            raise DataError(f"{where}: {error}") from error
+    raise DataError(
+        f"{where}: it returned a {type(data).__name__}; return harness.Ratings or {SOURCES}"
+    )
+
+
+def add(ratings: Ratings, source: Any, base: Path | None = None) -> Ratings:
+    """Return ratings with those at random of a path, or of an array."""
+    if isinstance(source, str | os.PathLike):
+        where = os.fspath(source)
+        # The hint of a decimal comma is for those who can name it.
+        table = read_file(find_file(where, base), ReadOptions(decimal="", roles=RATINGS), where)
+        refuse_faults(table)
+        values = table.numbers["rating"]
+    else:
+        where = "at_random"
+        values = as_array(where, source, np.float64, DataError)
+    if values.ndim != 1 or not len(values):
+        raise DataError(f"{where}: no list of ratings at random; give one rating at least")
+    if not np.isfinite(values).all():
+        raise DataError(f"{where}: a rating that is no finite number; leave it out")
+    return replace(ratings, at_random=values)
+
+
+def under_options(source: Any, section: DatasetSection) -> Any:
+    """Return ratings made of loaded data; the data as they are where no option is set."""
+    chosen = section.model_dump(include={*OF_LOADED}, exclude_defaults=True)
+    if not chosen.keys() - {"users", "items", "at_random"}:
+        return source
+    policies: Policies = {key: chosen[key] for key in chosen.keys() & Policies.__annotations__}  # type: ignore[assignment]
+    named = section.columns.model_dump(exclude_unset=True) if section.columns else {}
+    named = {role: at for role, at in named.items() if at is not None or role == "timestamp"}
+    values = _value_format(section, chosen)
+    if isinstance(source, Ratings):
+        if "scale" not in policies:
+            policies = {"out_of_scale": "keep", **policies, "scale": source.scale}
+        if values.time_format or values.thousands:
+            unused = "time_format" if values.time_format else "thousands"
+            raise DataError(f"dataset.{unused}: Ratings hold numbers; leave `{unused}` out")
+        values = replace(values, time_format="seconds")
+        table = table_of_frame(source.to_frame(), named, source.name, values)
+        ratings = Ratings.from_table(table, source.name, **policies)
+        return replace(
+            ratings,
+            licence=source.licence,
+            citation=source.citation,
+            notes=(*source.notes, *ratings.notes),
+            user_features=_aligned(source.user_features, ratings.user_ids),
+            item_features=_aligned(source.item_features, ratings.item_ids),
+            at_random=source.at_random,
+        )
+    if hasattr(source, "raw_ratings") or hasattr(source, "folds_files"):
+        if key := next((key for key in OF_VALUES if key in chosen), None):
+            raise DataError(
+                f"dataset.{key}: a surprise.Dataset has columns and values of its own; leave "
+                f"`{key}` out"
+            )
+        return Ratings.from_surprise(source, **policies)
+    written = [key for key in OF_VALUES if key in chosen]
+    return of_anything(source, named, values, policies, written)
+
+
+def _value_format(section: DatasetSection, chosen: Mapping[str, object]) -> ValueFormat:
+    """Return how values of loaded data are written; a decimal point is not assumed."""
+    decimal = section.decimal if "decimal" in chosen else ""
+    return ValueFormat(
+        decimal, section.thousands or "", section.time_format or "", section.id_spellings
+    )
+
+
+def _aligned(features: pd.DataFrame | None, ids: NDArray[np.object_]) -> pd.DataFrame | None:
+    return None if features is None else features.reindex(ids)
+
+
+def section_of(source: object, base: Path | None) -> DatasetSection:
+    """Return the section, or raise a DataError where it is none and no ratings."""
+    if isinstance(source, Path):
+        source = {"path": str(source)}
+    is_name = not isinstance(source, str) or source in dataset_names()
+    # A file without a usual ending; one that is called as a data set is not looked for.
+    if not is_name and (is_url(str(source)) or placed(str(source), base).exists()):
+        source = {"path": source}
+    if not isinstance(source, str | Mapping):
+        raise no_ratings(source)
+    try:
+        return validated(DatasetSection, source, "dataset")
+    except DataError:
+        if not isinstance(source, str):
+            raise
+        names = suggestion(source, dataset_names())
+        raise DataError(
+            f"dataset: no data set is called {source!r}, and no file in "
+            f"{(base or Path()).resolve()}; {names}"
+        ) from None

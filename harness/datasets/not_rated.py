@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.notes import Note
+from harness.notes.note import Note
 
 LEAST_RATINGS = 20
 """Fewer ratings show no scale."""

@@ -7,17 +7,16 @@ import re
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
+from harness._util.libraries import pd
 from harness.datasets.cleaning import merge_pairs
 from harness.datasets.columns import Roles
 from harness.datasets.conversion import Coded, Table, convert
 from harness.datasets.readers.base import ReadOptions
-from harness.datasets.readers.layout import Layout
-from harness.datasets.readers.text import read_text
+from harness.datasets.readers.text import Layout, read_text
 from harness.errors import DataError, reason_of
-from harness.notes import Note
+from harness.notes.note import Note
 
 _PLAYS = ReadOptions(
     encoding="utf-8",
@@ -60,7 +59,7 @@ def read_plays(stream: io.BufferedReader, where: str) -> Table:
     table = table.take(sound)
     codes, texts = table.ids.pop("plays")
     counts = np.array([float(text) if text.isdecimal() else 0 for text in texts])
-    return _added_up(table.ids, counts[codes], where, notes)
+    return _plays_added_up(table.ids, counts[codes], where, notes)
 
 
 def read_plays_as_pandas(stream: io.BufferedReader, where: str) -> Table:
@@ -85,10 +84,10 @@ def read_plays_as_pandas(stream: io.BufferedReader, where: str) -> Table:
         notes.append(Note("rows-left-out", {"n": len(frame) - len(complete)}))
     ids = {role: complete[role] for role in ("user", "item")}
     table = convert(ids, {"user": "id", "item": "id"}, where)
-    return _added_up(table.ids, complete["plays"].to_numpy(), where, notes)
+    return _plays_added_up(table.ids, complete["plays"].to_numpy(), where, notes)
 
 
-def _added_up(
+def _plays_added_up(
     ids: dict[str, Coded], plays: NDArray[np.float64], where: str, notes: list[Note]
 ) -> Table:
     """Return each pair once, at the place of its first row, with the sum of its plays."""

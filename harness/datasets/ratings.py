@@ -5,16 +5,20 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from harness.arguments import checked
-from harness.datasets.value_format import Policies, ValueFormat
+from harness._util.arguments import checked
+from harness._util.libraries import pd
+from harness.datasets import features
+from harness.datasets.cleaning import cleaned_columns
+from harness.datasets.columns import RATINGS
+from harness.datasets.conversion import convert, table_of_frame
+from harness.datasets.policies import Policies, ValueFormat
 from harness.errors import DataError, counted
-from harness.lazy import pd
-from harness.notes import Note
+from harness.notes.note import Note
 
 if TYPE_CHECKING:
     import surprise
@@ -163,8 +167,6 @@ class Ratings:
     @cached_property
     def genres(self) -> NDArray[np.bool_]:
         """Which genres each item has, of shape (n_items, n_genres); a DataError without any."""
-        from harness.datasets import features
-
         return features.genres(self)
 
     def bare(self) -> Ratings:
@@ -178,8 +180,6 @@ class Ratings:
         cls, table: Table, name: str, data_set: DataSet | None = None, **policies: Unpack[Policies]
     ) -> Ratings:
         """Check the rows of a table and number their ids; `data_set` is theirs, if any."""
-        from harness.datasets.cleaning import cleaned_columns
-
         licence, citation = (data_set.licence, data_set.citation) if data_set else (None, None)
         columns = cleaned_columns(table, **policies)
         return cls(**columns, name=name, licence=licence, citation=citation)
@@ -230,8 +230,6 @@ class Ratings:
         columns = {"user": users, "item": items, "rating": ratings}
         if timestamps is not None:
             columns["timestamp"] = timestamps
-        from harness.datasets.columns import RATINGS
-        from harness.datasets.conversion import convert
 
         return cls.from_table(convert(columns, RATINGS.kinds, name), name, **policies)
 
@@ -268,7 +266,6 @@ class Ratings:
         """
         roles = {"user": user, "item": item, "rating": rating, "timestamp": timestamp}
         named = {role: column for role, column in roles.items() if column is not None}
-        from harness.datasets.conversion import table_of_frame
 
         table = table_of_frame(frame, named, name, ValueFormat(decimal))
         return cls.from_table(table, name, **policies)
@@ -292,8 +289,6 @@ class Ratings:
         DataError
             If the dataset holds folds instead of ratings, or as in `from_columns`.
         """
-        from harness.datasets.surprise_data import columns_of
-
         columns = columns_of(dataset, name)
         policies = {"scale": dataset.reader.rating_scale, **policies}
         return cls.from_columns(*columns, name=name, **policies)
@@ -314,6 +309,41 @@ class Ratings:
 
         Surprise keeps a Python tuple for each rating: some 200 bytes a row.
         """
-        from harness.datasets.surprise_data import dataset_of
-
         return dataset_of(self.to_frame(), self.scale)
+
+
+class Columns(NamedTuple):
+    """The raw ratings of a data set; `timestamps` are None unless each row has one."""
+
+    users: list[Any]
+    items: list[Any]
+    ratings: list[float]
+    timestamps: list[Any] | None
+
+
+def columns_of(dataset: surprise.Dataset, name: str) -> Columns:
+    """Return the columns of a data set, or raise a DataError for one that holds folds."""
+    raw = getattr(dataset, "raw_ratings", None)
+    if raw is None:
+        raise DataError(
+            f"{name}: a surprise.Dataset without raw_ratings; "
+            "load the whole of it with load_from_df or load_from_file"
+        )
+    users, items, ratings, times = map(list, zip(*raw, strict=True)) if raw else ([], [], [], [])
+    dated = times if raw and all(time is not None for time in times) else None
+    return Columns(users, items, ratings, dated)
+
+
+def dataset_of(frame: pd.DataFrame, scale: tuple[float, float]) -> surprise.Dataset:
+    """Return a data set of the columns user, item, rating and, where it is there, timestamp."""
+    from surprise import Dataset, Reader
+
+    columns = frame[["user", "item", "rating"]]
+    dataset = Dataset.load_from_df(columns, Reader(rating_scale=scale))
+    if "timestamp" in frame:
+        times = frame["timestamp"].tolist()
+        dataset.raw_ratings = [
+            (user, item, rating, time)
+            for (user, item, rating, _), time in zip(dataset.raw_ratings, times, strict=True)
+        ]
+    return dataset

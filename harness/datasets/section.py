@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
+import numpy as np
 from pydantic import (
     AfterValidator,
     Field,
@@ -17,21 +19,98 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
-from harness import plugins
+from harness._util.arguments import MOST_RATING, unit_fault
+from harness._util.paths import file_name
+from harness.datasets.catalogue import checked_name, find, names_of
+from harness.datasets.file_keys import check_features, check_files, check_key_of_file
 from harness.datasets.limits import Limits
-from harness.datasets.synthetic_section import Scale, SyntheticSection
-from harness.datasets.value_format import DuplicatePolicy, Policies
-from harness.named_paths import file_name
-from harness.sections import MOST_SECONDS, Section
+from harness.datasets.places import is_ratings_file
+from harness.datasets.policies import DuplicatePolicy, Policies
+from harness.datasets.readers.text import checked_encoding
+from harness.errors import counted
+from harness.plugins import registry as plugins
+from harness.schema.sections import MOST_SECONDS, Section
 
 if TYPE_CHECKING:
     from harness.datasets.catalogue import DataSet
 
 
+def checked_scale(scale: tuple[float, float]) -> tuple[float, float]:
+    """Return a scale of some width, or raise `ValueError`."""
+    if not (all(map(math.isfinite, scale)) and scale[0] < scale[1]):
+        raise ValueError(
+            f"[{scale[0]:.16g}, {scale[1]:.16g}] is not a scale; "
+            "give the lowest and the highest rating, as [0.5, 5]"
+        )
+    if fault := unit_fault(MOST_RATING, np.array(scale)):
+        raise ValueError(f"[{scale[0]:.16g}, {scale[1]:.16g}] has {fault}")
+    return scale
+
+
+Scale = Annotated[tuple[float, float], Field(strict=False), AfterValidator(checked_scale)]
+
+
+class SyntheticSection(Section):
+    """Ratings drawn from biases, factors and noise, with a long tail of items."""
+
+    n_users: int = Field(default=1_000, ge=1, le=2**31 - 1)
+    """How many users; each has at least one rating."""
+
+    n_items: int = Field(default=2_000, ge=1, le=2**31 - 1)
+    """How many items; each is rated at least once."""
+
+    n_ratings: int = Field(default=100_000, ge=1, le=2**31 - 1)
+    """How many ratings, no pair of user and item twice."""
+
+    exponent: float = Field(default=1.0, ge=0.0, le=4.0, allow_inf_nan=False)
+    """How steep popularity is: the item of rank r is drawn in proportion to r to the minus this; 0
+    makes all items equally popular."""
+
+    scale: Scale = (0.5, 5.0)
+    """The lowest and the highest rating."""
+
+    step: float | None = Field(default=0.5, gt=0.0, allow_inf_nan=False)
+    """Distance between neighbouring ratings, as 0.5 for half stars; `null` for no rounding."""
+
+    seed: int = Field(default=0, ge=0, lt=2**63)
+    """The seed of the ratings."""
+
+    @field_validator("n_ratings")
+    @classmethod
+    def _check_room(cls, n_ratings: int, info: ValidationInfo) -> int:
+        users, items = info.data.get("n_users"), info.data.get("n_items")
+        if users is None or items is None:
+            return n_ratings
+        if n_ratings < max(users, items):
+            raise ValueError(
+                f"{counted(n_ratings, 'rating')} cannot reach each of {users} users and "
+                f"{items} items; use {max(users, items)} or more"
+            )
+        most = max(users * items // 2, users, items)
+        if n_ratings > most:
+            raise ValueError(
+                f"{n_ratings} ratings fill more than half of {users} users times {items} items; "
+                f"use {most} or fewer"
+            )
+        return n_ratings
+
+    @field_validator("step")
+    @classmethod
+    def _check_step(cls, step: float | None, info: ValidationInfo) -> float | None:
+        scale = info.data.get("scale")
+        if step is None or scale is None:
+            return step
+        n_steps = (scale[1] - scale[0]) / step
+        if n_steps < 1 or abs(n_steps - round(n_steps)) > 1e-9 * n_steps:
+            raise ValueError(
+                f"steps of {step:.16g} do not lead from {scale[0]:.16g} to {scale[1]:.16g}; "
+                "use a step that divides the scale evenly"
+            )
+        return step
+
+
 def _checked_encoding(name: str) -> str:
     """Check the name of an encoding; nothing of it is loaded where none is named."""
-    from harness.datasets.readers.encodings import checked_encoding
-
     return checked_encoding(name)
 
 
@@ -49,15 +128,12 @@ class _PluginName:
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        from harness.datasets.plugin_names import names_of
-
         names = {"enum": names_of(self.kind), "type": "string"}
         return {"anyOf": [names, {"pattern": ":", "type": "string"}]}
 
     def _checked(self, name: str) -> str:
         if name in plugins.builtin_names(self.kind):
             return name
-        from harness.datasets.plugin_names import checked_name
 
         return checked_name(self.kind, name)
 
@@ -128,8 +204,6 @@ class FeaturesSection(_File):
 
     @model_validator(mode="after")
     def _fits_the_file(self) -> Self:
-        from harness.datasets.file_keys import check_features
-
         check_features(self)
         return self
 
@@ -283,11 +357,9 @@ class DatasetSection(_File):
         """Return a plain string as a name or, if it looks like one, as a path."""
         if not isinstance(value, str):
             return value
-        from harness.datasets.catalogue import find
 
         if find(value) is not None:
             return {"name": value}
-        from harness.datasets.own_files import is_ratings_file
 
         is_path = "/" in value or "\\" in value or is_ratings_file(value)
         return {"path" if is_path else "name": value}
@@ -301,7 +373,6 @@ class DatasetSection(_File):
     def _describes_a_file(cls, value: object, info: ValidationInfo) -> object:
         if value in (None, ".", 0, "keep"):
             return value
-        from harness.datasets.file_keys import check_key_of_file
 
         check_key_of_file(str(info.field_name), value, info.data)
         return value
@@ -327,16 +398,12 @@ class DatasetSection(_File):
         if self.name is None and self.path is None and self.synthetic is None:
             raise ValueError("no data is named; give name (as ml-100k), path or synthetic")
         if self.path is not None or self.thousands is not None or self.sha256 is not None:
-            from harness.datasets.file_keys import check_files
-
             check_files(self)
         return self
 
     @property
     def data_set(self) -> DataSet | None:
         """The data set of the catalogue; None for a file and for a function of one's own."""
-        from harness.datasets.catalogue import find
-
         return find("synthetic" if self.synthetic is not None else self.name or "")
 
     @property

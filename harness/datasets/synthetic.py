@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
+from harness._util.kernels import each_block, kernel
+from harness._util.libraries import pd
+from harness._util.seeds import generator
 from harness.datasets.ratings import Ratings
-from harness.datasets.synthetic_section import SyntheticSection
-from harness.kernels import each_block, kernel
-from harness.seeds import generator
+from harness.datasets.section import SyntheticSection
 
 Codes = NDArray[np.int32]
 Longs = NDArray[np.int64]

@@ -1,5 +1,1 @@
 """Plan an experiment and carry it out."""
-
-from harness.experiment.run import run
-
-__all__ = ["run"]

@@ -4,40 +4,48 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache, lru_cache, partial
-from importlib import import_module
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 import harness
-from harness import evaluation, metrics, rankings, seeds
-from harness.algorithms import models, numerical_faults, registry
+from harness import metrics, rankings
+from harness._util import seeds
+from harness._util.kernels import n_threads, rows_of_owners
+from harness.algorithms import registry
 from harness.algorithms.trainset import Bools, Codes, ColumnTrainset
-from harness.candidates import Candidates, CandidatesSection, Catalogue, Rated
-from harness.config.algorithms import AlgorithmConfig
+from harness.candidates.base import Candidates, CandidatesSection, Catalogue, Rated
+from harness.config.experiment import AlgorithmConfig
 from harness.errors import CapacityError, HarnessError
-from harness.execution.events import BEFORE, COMPILING, LOADING, Report
-from harness.execution.outcome import Outcome
+from harness.experiment.execute.attempt import Outcome
+from harness.experiment.execute.progress import BEFORE, COMPILING, LOADING, Report
 from harness.experiment.memory import PeakMemory, available_bytes
 from harness.experiment.plan import Cell, Plan
-from harness.kernels import n_threads
-from harness.metrics import Metric, Pairs, Rankings
+from harness.metrics import Exposure, Metric, Pairs, Rankings
 from harness.metrics.arrays import Floats, Ints
-from harness.notes import Note, as_note
+from harness.models import estimates as models
+from harness.models import estimates as numerical_faults
+from harness.notes.note import Note, as_note
+from harness.rankings import evaluation
+from harness.rankings.catalogue import top_items
 from harness.rankings.grouped import offsets_of
+from harness.rankings.ties import order_keys, tie_keys
 from harness.results.cells import CellFacts, Conditions
 from harness.results.environment import Machine
-from harness.results.store import CellRecord, key_of
+from harness.results.scores import or_none
+from harness.results.store import CellRecord, key_of, no_lists
+from harness.splits import Split
 
 if TYPE_CHECKING:
     from harness.algorithms import surprise
     from harness.rankings.ties import TieKeys
+
 
 SHARE_OF_MEMORY = 0.9
 
@@ -131,8 +139,6 @@ def compute(cell: Cell, plan: Plan, report: Report, workers: int = 1) -> CellRec
         scored = time.perf_counter()
         training: dict[str, float | None] = {}
         if experiment.outputs.training and not cell.inner:
-            from harness.experiment.training_values import training_values
-
             training = training_values(plan.metrics, split, scorer)
     # Another library's process reports what it measured, without its start.
     elsewhere = getattr(model, "seconds_elsewhere", (None, 0.0))
@@ -162,7 +168,6 @@ def compute(cell: Cell, plan: Plan, report: Report, workers: int = 1) -> CellRec
     record = CellRecord(facts, selected.users, lists, pairs, inputs)
     if not cell.inner:
         return record
-    from harness.experiment.trials import judged
 
     return judged(record, deciding, split)
 
@@ -239,12 +244,9 @@ class Scorer:
         selected = self.selected
         keys: Keys | None = None
         if depth:
-            from harness.rankings.ties import tie_keys
-
             keys = tie_keys(ids[0])[selected.users], tie_keys(ids[1])
         if isinstance(section, Catalogue):
             keys = None if section.list_ties else keys
-            from harness.experiment.catalogue import rank_catalogue
 
             return rank_catalogue(self, section, keys, depth, named, progress)
         known, n_users = selected.known, selected.n_users
@@ -304,8 +306,6 @@ def _rank_listed(
         ranked = replace(ranked, items=items[order])
     if not depth:
         return ranked
-    from harness.rankings.catalogue import top_items
-    from harness.rankings.ties import order_keys
 
     equal = None if keys is None else order_keys(keys[0][users], keys[1][items])
     top = top_items(users, np.arange(len(rows)), estimates, n_users, depth, equal)
@@ -324,24 +324,93 @@ def compile_scoring(wanted: tuple[Metric, ...], depth: int, *, catalogue: bool =
     owners, ids = np.zeros(3, dtype=np.int64), np.array(["a", "b", "c"])
     keys: Keys | None = None
     if depth:
-        from harness.rankings.ties import tie_keys
-
         keys = tie_keys(ids[:1]), tie_keys(ids)
     models.bound(estimates, 1.0, 5.0, 5.0)
     listed = _rank_listed(1, owners, items, estimates, ratings, keys, depth=depth)
     if catalogue:
-        from harness.experiment.catalogue import rank_toy
-
         rank_toy(estimates, items, ratings, keys, depth)
-    if any(metric.needs_exposure for metric in wanted):
-        import_module("harness.split_exposure")  # nor its import
     if wanted:
         exposure = None
         if any(metric.needs_exposure for metric in wanted):
-            from harness.metrics import Exposure
-
             exposure = Exposure(
                 users, items[:1], users, n_items=3, ratings=ratings[:1], genres=np.eye(3)
             )
         pairs = Pairs([0, 3], estimates, ratings)
         evaluation.evaluate_apart(wanted, listed, pairs, exposure)
+
+
+def rank_catalogue(
+    scorer: Scorer,
+    section: Catalogue,
+    keys: Keys | None,
+    depth: int,
+    named: bool,
+    progress: Callable[[int, int], object],
+) -> Rankings:
+    """Rank every training item for every user, a block of users at a time."""
+    selected, trainset = scorer.selected, scorer.model.trainset
+    excluded, judged = section.training_items == "drop", selected.judged
+    inner = trainset.inner_users[selected.users]
+    codes = np.append(trainset.item_codes, -1).astype(np.int32)
+    how, parts = {"clip": False, "accelerate": scorer.accelerate}, []
+    for start, stop, estimates in models.catalogue(scorer.model, selected.users, **how):
+        unknown = np.flatnonzero(inner[start:stop] < 0)
+        if scorer.fallback and len(unknown):
+            strangers = selected.users[start:stop][unknown]
+            for first, last, others in models.catalogue(scorer.fallback, strangers):
+                estimates[unknown[first:last]] = others
+        models.check_and_clip(scorer.model, estimates, scorer.clip)
+        users, rows = rows_of_owners(selected.offsets, np.arange(start, stop))
+        users, rows = users[judged[rows]], rows[judged[rows]]
+        trained, seen = rows_of_owners(trainset.by_user.offsets, inner[start:stop])
+        part = rankings.rank_block(
+            estimates,
+            offsets_of(users, stop - start),
+            trainset.inner_items[selected.items[rows]],
+            selected.ratings[rows],
+            excluded_offsets=offsets_of(trained, stop - start) if excluded else None,
+            excluded_items=trainset.by_user.ids[seen] if excluded else None,
+            depth=depth,
+            tie_keys=None if keys is None else (keys[0][start:stop], keys[1][codes[:-1]]),
+            least=section.least,
+        )
+        top = None if part.top_items is None else codes[part.top_items]
+        shown = part.top_estimates if named else None
+        items = codes[part.items] if named else None
+        parts.append(replace(part, top_items=top, top_estimates=shown, items=items))
+        progress(stop, selected.n_users)
+    return Rankings.concatenate(parts)
+
+
+def rank_toy(
+    estimates: Floats, items: Codes, ratings: Floats, keys: Keys | None, depth: int
+) -> None:
+    """Rank a block of one user, so that no clock holds compilation."""
+    block = (estimates[None], [0, 2], items[:2], ratings[:2], [0, 1], [2])
+    rankings.rank_block(*block, depth=depth, tie_keys=keys)
+
+
+def judged(record: CellRecord, deciding: Sequence[Metric], split: Split) -> CellRecord:
+    """Return the record of a trial, with its score by label."""
+    exposure = evaluation.exposure_for(deciding, split, record.users)
+    scores = evaluation.evaluate(deciding, record.rankings, record.pairs, exposure)
+    means = {label: or_none(each.mean) for label, each in scores.items()}
+    facts = record.facts.model_copy(update={"judged": means})
+    return replace(record, facts=facts, **no_lists())
+
+
+def training_values(
+    metrics: Sequence[Metric], split: Split, scorer: Scorer
+) -> dict[str, float | None]:
+    """Return by label what each metric is on the training ratings, which each user's list ranks.
+
+    Metrics of which items are shown, and those with weights of exposure, have no value there.
+    """
+    scored = [metric for metric in metrics if not metric.needs_exposure]
+    section, trained = Rated(), replace(split, test=split.train)
+    of_training = replace(scorer, selected=section.select(trained, 0))
+    pairs, _ = of_training.pairs()
+    ids = split.ratings.user_ids, split.ratings.item_ids
+    lists = of_training.rank(section, pairs, depth=0, ids=ids)
+    scores, _ = evaluation.evaluate_apart(scored, lists, pairs)
+    return {label: or_none(of_metric.mean) for label, of_metric in scores.items()}

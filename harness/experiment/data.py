@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from harness import datasets, splits
+from harness._util.paths import are_there
 from harness.algorithms.trainset import ColumnTrainset
-from harness.candidates import Candidates
-from harness.config.document import Document
+from harness.candidates.base import Candidates, CandidatesSection
+from harness.config.document import Document, fault_at, key_at
 from harness.config.experiment import Experiment
 from harness.datasets import Ratings
-from harness.errors import DataError, SplitError
+from harness.datasets.section import DatasetSection
+from harness.errors import ConfigError, DataError, SplitError
+from harness.results.names import distinct_names
 from harness.splits import Split
 
 if TYPE_CHECKING:
@@ -52,8 +55,6 @@ class PlanData:
                 try:
                     loaded = datasets.load(section, base=folder, progress=self.progress)
                 except DataError as error:
-                    from harness.experiment.data_faults import of_missing_file
-
                     if missing := of_missing_file(self, dataset, error):
                         raise missing from None
                     raise
@@ -76,8 +77,6 @@ class PlanData:
         try:
             yield
         except SplitError as error:
-            from harness.experiment.data_faults import with_data_set
-
             raise with_data_set(error, sections, dataset) from None
 
     def splits(self, dataset: int, split: int, seed: int) -> list[Split]:
@@ -130,8 +129,6 @@ class PlanData:
                 for part in (selected.extra_offsets, selected.extra_items):
                     digest.update(part.tobytes())
                 if self._chosen.setdefault(position, digest.hexdigest()) != digest.hexdigest():
-                    from harness.experiment.data_faults import of_other_items
-
                     raise of_other_items(section)
             self._selected = (position, selected)
         return self._selected[1]
@@ -154,3 +151,34 @@ class PlanData:
     def _position(self, cell: Cell) -> tuple[str, int, int, int]:
         seed = self.experiment.draws[cell.seed].split
         return self.split(cell).fingerprint, cell.fold, cell.candidates, seed
+
+
+def of_missing_file(plan: PlanData, dataset: int, error: DataError) -> ConfigError | None:
+    """Return the error of the key of a data set that names a missing file, if one does."""
+    section, document = plan.experiment.dataset[dataset], plan.document
+    # Files are looked for in this order, before the first is read.
+    besides = {"users": section.users, "items": section.items}
+    parts = {name: part.paths for name, part in besides.items() if part}
+    parts |= {"at_random": [section.at_random or ""], "path": section.paths}
+    for name, paths in parts.items():
+        if any(paths) and not are_there(paths, document.folder):
+            key = key_at(document, ("dataset", dataset, name, "path"))
+            return ConfigError(document.source, [fault_at(document, key, str(error))])
+    return None
+
+
+def with_data_set(
+    error: SplitError, sections: Sequence[DatasetSection], dataset: int
+) -> SplitError:
+    """Return an error that says of which data set it is, where there are several."""
+    known = [each.describe() for each in sections], [each.stated() for each in sections]
+    where = f"{distinct_names(*known)[dataset]}: " if len(sections) > 1 else ""
+    return SplitError(f"{where}{error}")
+
+
+def of_other_items(section: CandidatesSection) -> SplitError:
+    """Return the error of a function that does not list the same candidates again."""
+    return SplitError(
+        f"{section.describe()}: it lists other items in another call, so that rows "
+        "would have different candidates; draw with the `rng` that it is given"
+    )

@@ -3,21 +3,207 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from harness import datasets
-from harness.arguments import checked
+from harness._util.arguments import checked
+from harness._util.files import RUN_FILE
 from harness.datasets import Ratings
-from harness.errors import DataError
-from harness.experiment.data_description import describe_plan, describe_ratings
+from harness.datasets.inspection import Description, find_section
+from harness.datasets.readers.json_lines import holds_records
+from harness.errors import DataError, counted
 from harness.experiment.plan import Plan
-from harness.files import RUN_FILE
-from harness.notes import Note
-from harness.results.description import DataDescription
+from harness.notes.note import Note
+from harness.results.description import (
+    MOST_VALUES,
+    QUANTILES,
+    DataDescription,
+    Quantile,
+    SplitDescription,
+)
+from harness.splits import Split
+
+WARN_SHARE = 0.1
+"""Share of users or ratings from which a warning is given."""
+
+
+CUT = 10
+"""The cut-off rank that is looked at where no metric of the config has one."""
+
+
+def describe_plan(plan: Plan) -> list[DataDescription]:
+    """Describe each data set of a plan, and the first fold of each split under the first seed."""
+    cuts = sorted({metric.k for metric in plan.metrics if metric.k}) or [CUT]
+    rated = any(getattr(rule, "kind", "") == "rated" for rule in plan.experiment.candidates)
+    seed, descriptions = plan.experiment.seed[0], []
+    for dataset, name in enumerate(plan.names["dataset"]):
+        if not (divided := plan.divided(dataset)):
+            continue
+        described = describe_ratings(*plan.ratings(dataset))
+        described.name = name
+        for number, title in enumerate(plan.names["split"]):
+            if number not in divided:
+                continue
+            split = _of_split(plan.splits(dataset, number, seed)[0], title, cuts)
+            described.splits.append(split)
+            described.warnings += _warnings_of_split(split, rated=rated)
+        descriptions.append(described)
+    return descriptions
+
+
+def describe_ratings(data: Ratings, filters: Iterable[str] = ()) -> DataDescription:
+    """Describe ratings, with the reports of the filters that they went through."""
+    both = (data.users, data.items)
+    of_user, of_item = (_counts(codes) for codes in both)
+    distinct = _n_distinct(data.users, data.ratings)
+    several, span = of_user > 1, []
+    if data.timestamps is not None and len(data):
+        ends = np.array([data.timestamps.min(), data.timestamps.max()], "datetime64[s]")
+        span = ends.astype("datetime64[D]").astype(str).tolist()
+    description = DataDescription(
+        name=data.name,
+        n_users=len(of_user),
+        n_items=len(of_item),
+        n_ratings=len(data),
+        density=len(data) / max(1, len(of_user) * len(of_item)),
+        scale=[float(end) for end in data.scale],
+        histogram=_histogram(data.ratings),
+        per_user=_quantiles(of_user),
+        per_item=_quantiles(of_item),
+        gini_users=_gini(of_user),
+        gini_items=_gini(of_item),
+        singles_users=int((of_user == 1).sum()),
+        singles_items=int((of_item == 1).sum()),
+        mean=float(data.ratings.mean()),
+        median=float(np.median(data.ratings)),
+        distinct_per_user=float(np.median(distinct)),
+        constant_users=float((distinct == 1)[several].mean()) if several.any() else 0.0,
+        span=span,
+        notes=[*data.notes, *(Note("filtered", {"counts": report}) for report in filters)],
+        splits=[],
+        warnings=[],
+    )
+    description.warnings += _warnings_of_data(description)
+    return description
+
+
+def _n_distinct(users: NDArray[np.int32], ratings: NDArray[np.float64]) -> NDArray[np.integer[Any]]:
+    """Return how many distinct ratings each user gave, in the order of the users' codes."""
+    # Sorted keys need less than half the memory of pandas' groups.
+    values = np.sort(ratings)
+    values = values[np.append(True, values[1:] != values[:-1])]
+    keys = np.sort(users * np.int64(len(values)) + np.searchsorted(values, ratings))
+    return _counts(keys[np.append(True, keys[1:] != keys[:-1])] // len(values))
+
+
+def _counts(codes: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+    """Return how often each code that occurs does; NumPy's `unique` takes ten times as long."""
+    counts = np.bincount(codes)
+    return counts[counts > 0]
+
+
+def _quantiles(counts: NDArray[np.int64]) -> dict[Quantile, float]:
+    values = np.quantile(counts, list(QUANTILES.values()))
+    return {name: float(value) for name, value in zip(QUANTILES, values, strict=True)}
+
+
+def _gini(counts: NDArray[np.int64]) -> float:
+    """Return half the mean absolute difference of two counts, relative to their mean."""
+    ordered = np.sort(counts).astype(float)
+    n = len(ordered)
+    return float((2 * np.arange(1, n + 1) - n - 1) @ ordered / (n * ordered.sum()))
+
+
+def _histogram(ratings: NDArray[np.float64]) -> dict[str, int]:
+    values, counts = np.unique(ratings, return_counts=True)
+    digits = 6
+    if len(values) > MOST_VALUES:
+        (counts, values), digits = np.histogram(ratings, bins=10), 4
+    # As many digits as distinguish the values: 17 do for any two numbers.
+    # Where four do, a whole number below a million still needs no exponent.
+    shown = (
+        [f"{float(f'{value:.{n}g}'):.{max(n, 6)}g}" for value in values] for n in range(digits, 18)
+    )
+    names = next(texts for texts in shown if len({*texts}) == len(texts))
+    if len(names) > len(counts):
+        names = [f"{a} to {b}" for a, b in pairwise(names)]
+    return dict(zip(names, counts.tolist(), strict=True))
+
+
+def _of_split(fold: Split, title: str, cuts: list[int]) -> SplitDescription:
+    data, train, test, times = fold.ratings, fold.train, fold.test, fold.ratings.timestamps
+    counts = _counts(data.users[test])
+    unknown_users, unknown_items = fold.unknown
+    return SplitDescription(
+        name=title,
+        n_folds=fold.n_folds,
+        n_train=len(train),
+        n_test=len(test),
+        n_users=len(counts),
+        unknown_users=unknown_users,
+        unknown_items=unknown_items,
+        per_user=_quantiles(counts),
+        short={str(k): float((counts <= k).mean()) for k in cuts},
+        equal=float((_n_distinct(data.users[test], data.ratings[test]) == 1).mean()),
+        backwards=bool(times is not None and times[train].min() > times[test].max()),
+        notes=list(fold.notes),
+    )
+
+
+def _warnings_of_data(description: DataDescription) -> Iterator[str]:
+    if len(description.histogram) == 1:
+        yield f"all ratings are {next(iter(description.histogram))}: no order of items is better"
+    if description.constant_users >= WARN_SHARE:
+        yield (
+            f"{description.constant_users:.0%} of the users with several ratings always give the "
+            "same: for them, every order of rated items is ideal"
+        )
+    consequences = {
+        "user": "it is in the training or the test part, never in both",
+        "item": "where it is in the test part, no model has seen the item",
+    }
+    for n, noun, n_all in (
+        (description.singles_users, "user", description.n_users),
+        (description.singles_items, "item", description.n_items),
+    ):
+        if n >= WARN_SHARE * n_all:
+            verb = "has" if n == 1 else "have"
+            yield (
+                f"{n:,} of {counted(n_all, noun)} ({n / n_all:.0%}) {verb} a single rating: "
+                f"{consequences[noun]}"
+            )
+
+
+def _warnings_of_split(split: SplitDescription, *, rated: bool) -> Iterator[str]:
+    short = [f"{s:.0%} (k = {k})" for k, s in split.short.items() if s >= WARN_SHARE]
+    if rated and short:
+        yield (
+            f"{split.name}: {', '.join(short)} of the test users have at most k test ratings: on "
+            "rated items, a metric at k sees all of their list"
+        )
+    if rated and split.equal >= WARN_SHARE:
+        yield (
+            f"{split.name}: {split.equal:.0%} of the test users have equal test ratings: on rated "
+            "items, every order of them is ideal"
+        )
+    if split.unknown_users >= WARN_SHARE:
+        yield (
+            f"{split.name}: {split.unknown_users:.0%} of the test users have no training rating: "
+            "their lists show what a model does without knowing the user"
+        )
+    if split.backwards:
+        yield f"{split.name}: every training rating is later than every test rating"
+    told = ("leak", "judgements", "judgements-rated")
+    yield from (f"{split.name}: {note}" for note in split.notes if note.code in told)
+
 
 DETECTED: tuple[Literal["decimal", "thousands", "encoding"], ...] = (
     "decimal", "thousands", "encoding",
@@ -64,8 +250,6 @@ def describe(
         path = Path(source)
         is_config = path.suffix in (".yaml", ".yml", ".json") or (path / RUN_FILE).is_file()
         if path.suffix == ".json" and path.is_file():
-            from harness.datasets.readers.json_lines import holds_records
-
             is_config = not holds_records(path)
     else:
         is_config = isinstance(source, Mapping) and not {"algorithms", "dataset"}.isdisjoint(source)
@@ -83,7 +267,6 @@ def _loaded(source: str | Path | Mapping[str, object]) -> Ratings:
     except DataError as error:
         if not isinstance(source, str | Path) or not Path(source).is_file():
             raise
-        from harness.datasets.detection import Description, find_section
 
         section = Description()
         with suppress(DataError):  # which would say less

@@ -6,26 +6,32 @@ import importlib.util
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from harness import evaluation, splits
+from harness import splits
+from harness._util.libraries import psutil
 from harness.algorithms import registry
-from harness.candidates import CandidatesSection, Catalogue, OfTraining, Rated
+from harness.candidates.base import CandidatesSection, Catalogue, OfTraining, Rated
+from harness.candidates.sampled import Sampled
+from harness.config.experiment import Experiment
+from harness.datasets.readers import kind_of
+from harness.datasets.section import DatasetSection
 from harness.errors import HarnessError, counted
-from harness.experiment import checks
+from harness.experiment import plan as checks
 from harness.experiment.cell import SHARE_OF_MEMORY
-from harness.experiment.feature_checks import check_groups
 from harness.experiment.memory import available_bytes
-from harness.experiment.plan import Plan
+from harness.experiment.plan import Plan, check_groups
 from harness.experiment.tuning import cut_grids, n_planned
-from harness.lazy import psutil
-from harness.metrics import Rankings
-from harness.notes import Note, by_weight
+from harness.metrics import Rankings, parse_many
+from harness.metrics.labels import facts_of
+from harness.notes.note import Note, by_weight
+from harness.plugins import registry as plugins
+from harness.rankings import evaluation
 from harness.results.names import distinct_names
-from harness.sampled_candidates import Sampled
-from harness.sections import Section
+from harness.results.record import PluginUsed
+from harness.schema.sections import Section
 from harness.splits import Split
 
 LARGE = 1_000_000
@@ -258,3 +264,44 @@ def _facts(plan: Plan, divided: list[list[list[Split]]]) -> Iterator[tuple[str, 
                 yield "split", f"{text}{of}: {several if n_folds > 1 else parts}"
     rules = experiment.candidates
     yield "candidates", "; ".join(_unique([section.describe() for section in rules], rules))
+
+
+def plugins_used(experiment: Experiment) -> Iterator[PluginUsed]:
+    """Yield each plug-in that is not this package's own, with what readers of the run need."""
+    for section in experiment.dataset:
+        if section.name is not None and section.data_set is None:
+            yield from plugin_used("datasets", section.name, {})
+        if (reader := _reader(section)) is not None:
+            yield from plugin_used("readers", reader, {})
+    for row in {row.name: row for row in experiment.algorithms}.values():
+        if "/" not in row.name:
+            yield from plugin_used("algorithms", registry.canonical(row.name), {})
+    for metric in {metric.name: metric for metric in parse_many(experiment.metrics)}.values():
+        if not plugins.find("metrics", metric.name).is_builtin:
+            yield from plugin_used("metrics", metric.name, facts_of(metric.definition))
+    for name in experiment.analyses:
+        yield from plugin_used("analyses", name, {})
+    for name in experiment.trackers:
+        yield from plugin_used("trackers", name, {})
+    for split in experiment.split:
+        facts = {"name": split.describe(), "sentence": split.sentence()}
+        yield from plugin_used("splits", split.kind, facts)
+    for filtered in experiment.filters:
+        yield from plugin_used("splits", filtered.kind, {"name": filtered.describe()})
+
+
+def _reader(section: DatasetSection) -> str | None:
+    """Return the name of the reader of a file of one's own."""
+    if section.format is not None or section.path is None:
+        return section.format
+
+    return kind_of(section.paths[0])
+
+
+def plugin_used(kind: str, name: str, facts: dict[str, Any]) -> Iterator[PluginUsed]:
+    """Yield a plug-in unless it is this package's own."""
+    plugin = plugins.find(kind, name)
+    if not plugin.is_builtin:
+        yield PluginUsed(
+            kind=kind, name=name, package=plugin.package, version=plugin.version, facts=facts
+        )

@@ -6,17 +6,19 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from harness import seeds
-from harness.algorithms import models, numerical_faults, registry, surprise
+from harness._util import seeds
+from harness._util.arguments import checked
+from harness._util.paths import are_there, as_list
+from harness.algorithms import registry, surprise
 from harness.algorithms.trainset import ColumnTrainset
-from harness.arguments import checked
 from harness.comparison.best import best
 from harness.config.experiment import Experiment
 from harness.datasets.section import OF_LOADED
 from harness.errors import AlgorithmError, DataError, HarnessError, suggestion
 from harness.experiment.cell import refuse_what_cannot_fit
 from harness.experiment.plan import Plan
-from harness.named_paths import are_there, as_list
+from harness.models import estimates as models
+from harness.models import estimates as numerical_faults
 from harness.results.runs import Run
 
 BARE = ("baselines=false", "statistics=null")

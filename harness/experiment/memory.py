@@ -6,16 +6,14 @@ import ctypes
 import gc
 import math
 import re
+import threading
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
-import psutil
-
-from harness.kernels import address_space_left
-
-if TYPE_CHECKING:
-    from harness.experiment.sampled_memory import Sampler
+from harness._util.kernels import address_space_left
+from harness._util.libraries import psutil
 
 
 def available_bytes(system: Path = Path("/")) -> int:
@@ -65,8 +63,6 @@ class PeakMemory:
             ctypes.CDLL(None).malloc_trim(0)
         self._before = _resident()
         if not _reset_peak():  # Linux counts the peak of resident memory itself
-            from harness.experiment.sampled_memory import Sampler
-
             self._sampler = Sampler(_resident)
         return self
 
@@ -93,3 +89,29 @@ def _reset_peak() -> bool:
         return _peak() > 0
     except OSError:
         return False
+
+
+class Sampler:
+    """Samples the memory of this process until its end.
+
+    A thread does, beside compiled loops too, which release the GIL.
+    """
+
+    def __init__(self, resident: Callable[[], int]) -> None:
+        self._resident, self._most = resident, 0
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._sample, daemon=True)
+        self._thread.start()
+
+    def end(self) -> int:
+        """Stop, and return the greatest memory, in bytes."""
+        self._stop.set()
+        self._thread.join()
+        return self._most
+
+    def _sample(self) -> None:
+        """Note the resident memory from now until the end of the block, and once at its end."""
+        stopped = False
+        while not stopped:
+            stopped = self._stop.wait(0.005)
+            self._most = max(self._most, self._resident())

@@ -9,19 +9,19 @@ from operator import attrgetter
 
 import numpy as np
 
-from harness import evaluation
 from harness.algorithms import registry
-from harness.config.experiment import settings_of_one
+from harness.comparison.inference import notes_on_tests
+from harness.config.experiment import Experiment, headline_of, settings_of_one
+from harness.experiment.cell import FALLBACKS
 from harness.experiment.evaluate import Evaluation
 from harness.experiment.plan import Plan
-from harness.notes import Note, by_weight
-from harness.results.cells import CellResult, measured
-from harness.results.notes_on_tests import notes_on_tests
-from harness.results.score_notes import (
-    notes_on_failed_metrics,
-    notes_on_undefined,
-    notes_without_value,
-)
+from harness.experiment.tuning import cut_grids, unequal_trials
+from harness.metrics.weights import Worth
+from harness.notes.note import Note, by_weight
+from harness.plugins import registry as plugins
+from harness.rankings import evaluation
+from harness.results.cells import CellResult, WorthOfWeights, measured
+from harness.results.scores import notes_on_failed_metrics, notes_on_undefined, notes_without_value
 from harness.results.statistics import MetricComparison, RowResult
 
 TIED_SHARE = 0.05
@@ -36,26 +36,18 @@ def notes(plan: Plan, results: Evaluation, compared: Sequence[MetricComparison])
     of_trials: Iterable[Note] = ()
     of_grids: Iterable[Note] = ()
     if plan.is_tuned:
-        from harness.experiment.tuning import cut_grids, unequal_trials
-
         of_trials, of_grids = unequal_trials(cells), cut_grids(plan.experiment)
     of_unknown_users: Iterable[Note] = ()
     if any(cell.n_unknown_users for cell in cells):
-        from harness.experiment.unknown_users import notes_on_answers
-
         of_unknown_users = notes_on_answers(plan.experiment)
     of_failed_metrics: Iterable[Note] = ()
     if any(cell.metric_errors for cell in cells):
         of_failed_metrics = notes_on_failed_metrics(cells)
     of_weights: Iterable[Note] = ()
     if any(metric.is_weighted for metric in plan.metrics):
-        from harness.experiment.weight_notes import notes_on_weights
-
         of_weights = notes_on_weights(plan, cells)
     of_curves: Iterable[Note] = ()
     if any(section.kind == "training-share" for section in plan.experiment.split):
-        from harness.experiment.learning_curves import notes_on_curves
-
         of_curves = notes_on_curves(plan, results)
     return by_weight(
         [
@@ -222,3 +214,61 @@ def _notes_on_algorithms(plan: Plan, results: Evaluation) -> Iterator[Note]:
     yield from (Note(entry.note) for entry in entries.values() if entry.note)
     if any(data.source.startswith("ml-") for data in plan.loaded()):
         yield Note("recommended-by-movielens")
+
+
+def notes_on_answers(experiment: Experiment) -> Iterator[Note]:
+    """Note how users without training ratings are answered, equal answers together."""
+    answers: dict[str, list[str]] = defaultdict(list)
+    for algorithm in experiment.algorithms:
+        entry = registry.entry(algorithm.name)
+        if entry.is_personal:
+            answers[entry.unknown_user].append(algorithm.title)
+    if experiment.fallback == "default":
+        stated = "; ".join(f"{', '.join(names)}: {answer}" for answer, names in answers.items())
+        if stated:
+            yield Note("unknown-users-answered", {"answers": stated})
+    else:
+        fallback = experiment.fallback
+        yield Note("fallback", {"algorithm": FALLBACKS[fallback], "fallback": fallback})
+
+
+def notes_on_weights(plan: Plan, cells: Sequence[CellResult]) -> Iterator[Note]:
+    """Note what weights of exposure are worth, in each table that of the fold with least."""
+    ranked = [str(metric) for metric in plan.metrics if metric.is_weighted and metric.is_ranking]
+    for name, section in zip(plan.names["candidates"], plan.experiment.candidates, strict=True):
+        if ranked and (section.only_rated or section.kind == "sampled"):
+            yield Note("weights-of-few-candidates", {"candidates": name, "metrics": ranked})
+    worth: dict[tuple[str, str], WorthOfWeights] = {}
+    for cell in cells:
+        for label, score in cell.scores.items():
+            before = worth.get((cell.table, label))
+            if score.worth and (before is None or score.worth.effective < before.effective):
+                worth[cell.table, label] = score.worth
+    if not worth:
+        return
+    alike: dict[tuple[str, Worth], list[str]] = defaultdict(list)
+    for (table, label), of in worth.items():
+        # Sums in another order differ in their last digits.
+        rounded = round(of.effective), float(f"{of.greatest:.3g}")
+        alike[table, Worth(of.n, *rounded, of.clipped)].append(label)
+    tables = {cell.table for cell in cells}
+    places = {cell.table: cell.place(tables) for cell in cells}
+    for (table, least), labels in alike.items():
+        code = "weights-few" if least.is_small else "weights-worth"
+        yield Note(code, {"metrics": labels, **vars(least)}, places[table], table)
+        if least.clipped:
+            values = {"metrics": labels, "share": least.clipped}
+            yield Note("propensities-raised", values, places[table], table)
+
+
+def notes_on_curves(plan: Plan, results: Evaluation) -> Iterator[Note]:
+    """Yield notes on the curve of each row by the headline metric."""
+    notes_on = plugins.hook("curve-notes")
+    yield from notes_on(
+        plan.made(),
+        {table.table: table.names for table in plan.tables.values()},
+        results.users,
+        headline_of(map(str, plan.metrics), plan.experiment.headline),
+        plan.experiment.statistics,
+        plan.experiment.seed[0],
+    )

@@ -3,26 +3,187 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 import harness
-from harness import datasets, metrics, seeds
-from harness.algorithms import registry
+from harness import datasets, metrics
+from harness._util import seeds
+from harness._util.libraries import pd
+from harness._util.paths import placed
+from harness.algorithms import depends, distributions, registry
+from harness.algorithms.sources import source_of
+from harness.config.check import repeated
 from harness.config.experiment import Experiment
 from harness.config.load import load
 from harness.datasets import Ratings
-from harness.execution.attempt import Place
-from harness.experiment.code import Code
+from harness.errors import AlgorithmError, ConfigError, DataError, MetricError
+from harness.experiment.analyses.groups import divide
 from harness.experiment.data import PlanData
-from harness.metrics import Metric
+from harness.experiment.execute.attempt import Workplace
+from harness.metrics import Metric, labels
+from harness.plugins import own_modules
+from harness.plugins import registry as plugins
+from harness.rankings.exposure import propensities
 from harness.results.cells import CellName
+from harness.results.environment import code_of_package, files_of_package
 from harness.results.names import TableName, distinct_names
+from harness.results.reads import content_digest
 from harness.results.record import DataInfo, SplitInfo
 from harness.results.store import key_of, short_key
+
+PACKAGE = __name__.partition(".")[0]
+
+
+class Code:
+    """The code of an experiment that is not built in.
+
+    In another process (`files_planned`) it is the code and the files there: a key that was made of
+    others differs. Files that are not on that machine count as the run was planned.
+    """
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        folder: str | None,
+        files_planned: dict[int, dict[str, str]] | None = None,
+        package_planned: str = "",
+    ) -> None:
+        self.experiment, self.folder, self.files_planned = experiment, folder, files_planned
+        self.package_planned = package_planned
+        self._of_session: dict[str, bool] = {}
+        self._imported = False
+
+    def for_another_process(self) -> Code:
+        """Return the same code for another process."""
+        files = {n: self.files(n) for n in range(len(self.experiment.algorithms))}
+        folder = str(Path(self.folder or "").resolve())
+        return Code(self.experiment, folder, files, self.of_package)
+
+    @cached_property
+    def of_package(self) -> str:
+        """What tells versions of this package apart: a hash of its files."""
+        same = self.package_planned.startswith(files_of_package())
+        return self.package_planned if same else code_of_package()
+
+    def import_files(self) -> None:
+        """Import the files under `plugins`, once; loading a config has done so where it was."""
+        if not self._imported and self.files_planned is not None:
+            base = None if self.folder is None else Path(self.folder)
+            files = [placed(file, base) for file in self.experiment.plugins or ()]
+            own_modules.add_files(file for file in files if file.is_file())  # not on every machine
+        self._imported = True
+
+    def place(self, algorithm: int, *, is_trial: bool) -> Workplace:
+        """Return where a cell of the algorithm of this number is computed."""
+        modules = [*self._modules(algorithm, is_trial=is_trial)]
+        if any(map(self.is_of_session, modules)):
+            return Workplace.SESSION
+        is_usual = not modules and not self.experiment.plugins  # a file can change anything
+        return Workplace.USUAL if is_usual else Workplace.RECORDED
+
+    def names(self, algorithm: int, *, is_trial: bool) -> Iterator[str]:
+        """Yield the names of your own code that a cell uses."""
+        name = self.experiment.algorithms[algorithm].name
+        if self._module("algorithms", name):
+            yield name
+        if is_trial and self._module("metrics", self._metric):
+            yield self.experiment.tuning.metric
+
+    def _modules(self, algorithm: int, *, is_trial: bool) -> Iterator[str]:
+        chosen = self._module("algorithms", self.experiment.algorithms[algorithm].name)
+        deciding = self._module("metrics", self._metric) if is_trial else ""
+        yield from filter(None, (chosen, deciding))
+
+    @cached_property
+    def _metric(self) -> str:
+        return metrics.parse(self.experiment.tuning.metric).name
+
+    def _module(self, kind: str, name: str) -> str:
+        """Return the module of your own that a name stands for; '' for a part of this package."""
+        if "/" in name:  # the model of another library, in a process of its own
+            return ""
+        if kind == "algorithms":
+            name = registry.canonical(name)
+        plugin = plugins.find(kind, name)
+        return "" if plugin.is_builtin else plugin.target.partition(":")[0]
+
+    def is_of_session(self, module: str) -> bool:
+        """Return whether a module of your own was loaded in this process before it was named.
+
+        It may have been changed since, and have been loaded from another text than its file has.
+        Another process loads a module only because its cells need it: with the classes of the
+        plan, before its name is looked up.
+        """
+        if self.files_planned is not None:
+            return False
+        if module not in self._of_session:
+            names = own_modules.loaded_by_others(module)
+            self._of_session[module] = any(map(is_own, names))
+        return self._of_session[module]
+
+    def identity(self, kind: str, name: str) -> str:
+        """Return a name, with a hash of the file of your own module that it stands for.
+
+        It only tells rows of different runs apart: what else the module reads is recorded.
+        """
+        module = self._module(kind, name)
+        if kind == "algorithms" and not module:
+            return registry.canonical(name)
+        if not module:
+            return name
+        if self.is_of_session(module):
+            return f"{name} (of the session)"
+        (registry.find if kind == "algorithms" else metrics.parse)(name)  # which imports it
+        file = getattr(sys.modules.get(module), "__file__", None)
+        return f"{name} {content_digest(str(file))}" if file else name
+
+    def files(self, algorithm: int) -> dict[str, str]:
+        """Return a hash for each entry of `depends` of the algorithm of this number."""
+        folder = None if self.folder is None else Path(self.folder)
+        digests: dict[str, str] = {}
+        for pattern in self.experiment.algorithms[algorithm].depends:
+            try:
+                digests[pattern] = depends.digest(pattern, folder)
+            except AlgorithmError:
+                if self.files_planned is None:
+                    raise
+                digests[pattern] = self.files_planned[algorithm][pattern]
+        return digests
+
+
+def is_own(name: str) -> bool:
+    """Return whether a loaded module is neither of this package, nor of Python, nor installed."""
+    file = getattr(sys.modules.get(name), "__file__", None)
+    if name.partition(".")[0] == PACKAGE:
+        return False
+    if file is None:  # typed in, built in, or a folder
+        return name == "__main__" or name not in sys.stdlib_module_names
+    return not distributions.is_standard(name, file) and not distributions.are_installed(file)
+
+
+@contextmanager
+def own_code_unloaded() -> Iterator[None]:
+    """Unload your own modules that a run has loaded, so that the next one reads their files.
+
+    The process that computes cells of your own code does too: the data, the splits and the metrics
+    of both must be of one text.
+    """
+    try:
+        yield
+    finally:
+        if own_modules.forget(is_own):
+            registry.named.cache_clear()
+            labels.declaration.cache_clear()
+
 
 NUMBERS_VERSION = 6
 """Raised whenever a change of the code changes what a cell computes."""
@@ -190,7 +351,7 @@ class Plan(PlanData):
                 cells.append(self.keyed(Cell(*where, " · ".join(title), params)))
         return tuple(cells)
 
-    def place(self, cell: Cell) -> Place:
+    def place(self, cell: Cell) -> Workplace:
         """Return where a cell is computed, and whether it can be reused."""
         return self.code.place(cell.algorithm, is_trial=cell.inner)
 
@@ -295,7 +456,7 @@ class Plan(PlanData):
     def _described(self) -> list[dict[str, Any]]:
         described = []
         for number, algorithm in enumerate(self.experiment.algorithms):
-            row = algorithm.model_dump(mode="json", exclude={"label", "depends"})
+            row = algorithm.decisive()
             row["name"] = self._identity(algorithm.name)
             if algorithm.depends:
                 row["depends"] = self.code.files(number)
@@ -305,7 +466,7 @@ class Plan(PlanData):
     def _identity(self, name: str) -> str:
         """Return an algorithm's identity in a cell's key; for a class of your own, its code too."""
         if "/" in name:
-            return str(registry.libraries().identity(name))
+            return source_of(name).identity(name)
         return self.code.identity("algorithms", name)
 
     def name(self, cell: Cell) -> CellName:
@@ -378,3 +539,80 @@ class Plan(PlanData):
             for (dataset, split, seed), folds in self._splits.items()
             for made in folds
         ]
+
+
+def check_tables(plan: Plan) -> None:
+    """Refuse entries of the config that give one table twice: equal data, or equal splits."""
+    seen: dict[str, Positions] = {}
+    for positions, table in plan.tables.items():
+        first = seen.setdefault(table.table, positions)
+        for key, how, one, other in (
+            ("dataset", "holds the same ratings as", first[0], positions[0]),
+            ("split", "has the same training and test parts as", first[1], positions[1]),
+        ):
+            if one != other:
+                fault = repeated(plan.document, key, one, other, how)
+                raise ConfigError(plan.document.source, [fault])
+
+
+def check_metrics(plan: Plan) -> None:
+    """Raise an error if a metric lacks genres, or has no gain for some rating, of any part."""
+    for dataset in range(len(plan.experiment.dataset)):
+        if not plan.divided(dataset):
+            continue
+        ratings, _ = plan.ratings(dataset)
+        if any(m.needs_genres or m.needs_column or m.needs_sample for m in plan.metrics):
+            check_features(plan, ratings)
+        scored = [ratings.ratings] if plan.is_tuned else []
+        for number in plan.divided(dataset):
+            fold = plan.splits(dataset, number, plan.experiment.seed[0])[0]
+            own = fold.ratings is ratings  # else test rows are grades, of no part of the data
+            scored.append(ratings.ratings if own else fold.ratings.ratings[fold.test])
+        relevance = np.sort(pd.unique(np.concatenate([*map(pd.unique, scored)])))
+        check_gains(plan, ratings.name, ratings.scale, relevance)
+
+
+def check_gains(
+    plan: Plan, name: str, scale: tuple[float, float], relevance: NDArray[np.float64]
+) -> None:
+    """Raise an error if a metric has no gain for some of the ratings of a data set, sorted."""
+    wanted, (low, high) = list(plan.metrics), scale
+    if plan.is_tuned:
+        wanted.append(metrics.parse(plan.experiment.tuning.metric))
+    if relevance[0] < 0:  # suggest an offset that suits the whole scale
+        relevance = np.append(relevance, min(relevance[0], low))
+    try:
+        for metric in wanted:
+            metrics.check_relevance(metric, relevance)
+    except MetricError as error:
+        raise MetricError(f"{name}, rated from {low:.16g} to {high:.16g}: {error}") from None
+
+
+def check_features(plan: Plan, ratings: Ratings) -> None:
+    """Raise a MetricError if a metric needs genres, propensities or a sample that are not there."""
+    if plan.of_genres:
+        try:
+            _ = ratings.genres
+        except DataError as error:
+            raise MetricError(f"{plan.of_genres[0]}: {error}") from None
+    if column := next((metric for metric in plan.metrics if metric.needs_column), None):
+        try:
+            propensities(ratings)
+        except DataError as error:
+            raise MetricError(f"{column}: {error}") from None
+    if ratings.at_random is None:
+        for metric in (metric for metric in plan.metrics if metric.needs_sample):
+            raise MetricError(
+                f"{metric}: {ratings.name} has no ratings at random; give a file of them, as "
+                "`at_random: random.csv` under `dataset`, or load(ratings, at_random=values)"
+            )
+
+
+def check_groups(plan: Plan) -> None:
+    """Raise a DataError if a group is of a column that a data set lacks."""
+    for dataset in plan.read:
+        if not (divided := plan.divided(dataset)):
+            continue
+        split = plan.splits(dataset, divided[0], plan.experiment.seed[0])[:1]
+        for section in plan.experiment.groups:
+            divide(section, split)

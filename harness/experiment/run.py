@@ -10,27 +10,30 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness._util.arguments import checked
 from harness.algorithms import registry
-from harness.arguments import checked
+from harness.comparison.inference import infer
 from harness.config.experiment import Experiment, headline_of
 from harness.config.from_python import GIVEN
+from harness.config.trackers import with_names
 from harness.errors import ConfigError, Fault, HarnessError, masked_values
-from harness.execution.events import CellFinished, RunPlanned, Stage, Watch
-from harness.execution.pool import Pool
-from harness.experiment import checks
+from harness.experiment import plan as checks
+from harness.experiment import tuning
 from harness.experiment.absent import add_absent, find_absent
 from harness.experiment.cell import attempt
-from harness.experiment.code import own_code_unloaded
-from harness.experiment.data_description import describe_plan
-from harness.experiment.evaluate import Evaluation, evaluate
+from harness.experiment.describe import describe_plan
+from harness.experiment.dry_run import plugins_used
+from harness.experiment.evaluate import Evaluation, StoredScores, evaluate
+from harness.experiment.execute.notebook import NotebookProgress
+from harness.experiment.execute.pool import Pool
+from harness.experiment.execute.progress import CellFinished, RunPlanned, Stage, Watch
 from harness.experiment.notes import notes
-from harness.experiment.plan import Plan
-from harness.experiment.plugins_used import plugins_used
-from harness.experiment.stored_scores import StoredScores
-from harness.notes import Note, by_weight
+from harness.experiment.plan import Plan, check_groups, own_code_unloaded
+from harness.experiment.tracking import track as tracked
+from harness.notes.note import Note, by_weight
 from harness.results.cells import FailedCell
 from harness.results.environment import Machine, commit, packages, versions, without_folders
-from harness.results.folder import check_replaceable
+from harness.results.folder import check_replaceable, remove_earlier
 from harness.results.record import SCHEMA_VERSION, RunInfo
 from harness.results.runs import Run
 
@@ -80,8 +83,9 @@ def run(
     track : str or sequence of str
         Names of trackers, beside those of the config. One that fails is a note of the run.
     watch : callable, optional
-        Receives events, see `harness.execution.events`. By default a notebook shows how far the run
-        is, and nothing is shown elsewhere; ``watch=lambda event: None`` is silent everywhere.
+        Receives events, see `harness.experiment.execute.progress`. By default a notebook shows how
+        far the run is, and nothing is shown elsewhere; ``watch=lambda event: None`` is silent
+        everywhere.
 
     Returns
     -------
@@ -133,8 +137,6 @@ def run(
     experiment = plan.experiment
     trackers = experiment.trackers
     if trackers or not isinstance(track, tuple) or track:
-        from harness.config.tracker_faults import with_names
-
         trackers = with_names(trackers, [track] if isinstance(track, str) else track)
     if results is not None:
         check_replaceable(Path(results) / experiment.name)
@@ -143,8 +145,6 @@ def run(
     checks.check_tables(plan)
     checks.check_metrics(plan)
     if experiment.groups:
-        from harness.experiment.feature_checks import check_groups
-
         check_groups(plan)
     workers = workers or experiment.execution.workers
 
@@ -158,14 +158,11 @@ def run(
         watch(Stage("", "writing"))
         written = done.write(Path(results))
         if (keep := experiment.results.keep) is not None and written.folder is not None:
-            from harness.results.pruning import remove_earlier
-
             written.removed = remove_earlier(written.folder, keep)
         return written
 
     if not trackers:
         return written(computed())
-    from harness.experiment.tracking import track as tracked  # imported where one is named
 
     config_in_full = masked_values(experiment.model_dump(mode="json"))
     return tracked(trackers, experiment.name, config_in_full, computed, written, watch)
@@ -176,7 +173,6 @@ def default_display() -> AbstractContextManager[Watch]:
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     if not hasattr(shell, "kernel"):  # as in a terminal
         return nullcontext(lambda event: None)
-    from harness.execution.notebook import NotebookProgress  # imported where one runs
 
     return NotebookProgress()
 
@@ -187,8 +183,6 @@ def _computed(plan: Plan, pool: Pool, watch: Watch, started: datetime, begun: fl
     searches: dict[int, Search] = {}
     with pool:
         if plan.is_tuned:
-            from harness.experiment import tuning
-
             cells, searches, failures = tuning.tune(plan, pool)
         todo = [cell for cell in cells if cell.key not in failures]
         n_trials = sum(len(search.tried) for search in searches.values())
@@ -295,8 +289,6 @@ def _compare(plan: Plan, evaluation: Evaluation, watch: Watch) -> list[MetricCom
         watch(Stage("", "comparing"))
         evaluation.statistics = []
         if (settings := experiment.statistics) is not None:
-            from harness.comparison.inference import infer
-
             scores = evaluation.users, labels, evaluation.cells, settings, experiment.seed[0]
             evaluation.statistics, evaluation.not_compared = infer(
                 *scores,

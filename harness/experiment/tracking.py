@@ -8,16 +8,16 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from harness import plugins
+from harness.config.trackers import TrackedRow, Tracker, tracker_class
 from harness.errors import HarnessError, PluginError, reason_of
-from harness.execution import events
-from harness.experiment.plugins_used import plugin_used
-from harness.notes import Note, by_weight
+from harness.experiment.dry_run import plugin_used
+from harness.experiment.execute import progress as events
+from harness.notes.note import Note, by_weight
+from harness.plugins import registry as plugins
 from harness.results.cells import CellResult
-from harness.results.display import result_rows
 from harness.results.record import RunInfo
 from harness.results.runs import Run
-from harness.trackers import TrackedRow, Tracker, tracker_class
+from harness.results.table import result_rows
 
 
 def track(
@@ -114,7 +114,7 @@ class _Trackers:
             origin = plugins.find("trackers", name).origin
             note = Note("tracker-failed", {"tracker": name, "reason": f"{reason} ({origin})"})
             self.notes.append(note)
-            self.watch(events.Note(f"note: {note}"))
+            self.watch(events.Noted(f"note: {note}"))
             if (tracker := self.active.pop(name, None)) is not None:
                 with suppress(Exception, SystemExit):
                     tracker.fail(reason)

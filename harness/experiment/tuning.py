@@ -12,22 +12,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from harness import metrics, seeds
+from harness import metrics
+from harness._util import seeds
+from harness._util.libraries import pd
 from harness.algorithms import parameters, registry
 from harness.algorithms.parameters import with_params
 from harness.config.experiment import Experiment
 from harness.config.settings import Tuning
-from harness.execution.events import RunPlanned
-from harness.execution.outcome import Outcome
-from harness.execution.pool import Pool
+from harness.experiment.execute.attempt import Outcome
+from harness.experiment.execute.pool import Pool
+from harness.experiment.execute.progress import RunPlanned
 from harness.experiment.plan import Cell, Plan
-from harness.lazy import pd
-from harness.notes import Note
-from harness.quantities import Range, SearchSpace
+from harness.notes.note import Note
 from harness.results.cells import CellResult, FailedCell
-from harness.results.display import ROW
 from harness.results.importance import distributions, need_optuna, value_at
 from harness.results.store import key_of
+from harness.results.table import ROW
+from harness.schema.quantities import Range, SearchSpace
 
 MOST_FAILED = 20
 """Trials without a score after which a search with a budget of seconds alone ends: a trial that

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from harness.arguments import checked
+from harness._util.arguments import checked
 from harness.errors import ResultsError, counted
-from harness.execution.events import Watch
+from harness.experiment.execute.progress import Watch
 from harness.experiment.run import run
 from harness.results.cells import CellResult
-from harness.results.history import OTHER_ANALYSES, OTHER_SCORES, differences
+from harness.results.folder import OTHER_ANALYSES, OTHER_SCORES, differences
+from harness.results.reading import read_run
 from harness.results.record import RunInfo
 from harness.results.runs import Run
 
@@ -128,8 +129,6 @@ def verify(
     ...     verify(done).is_equal
     True
     """
-    from harness.results.reading import read_run
-
     opened = recorded if isinstance(recorded, Run) else read_run(recorded)
     if opened.folder is None:
         raise ResultsError(f"{opened.name}: has no folder; write it with `results=` first")

@@ -13,48 +13,6 @@ ndcg@1 0.1429
 ndcg@2 0.7098
 """
 
-from typing import TYPE_CHECKING
+import lazy_loader
 
-from harness import lazy
-
-if TYPE_CHECKING:
-    from harness.metrics.arrays import Pairs, Rankings, Scores
-    from harness.metrics.convention import Convention, conventions
-    from harness.metrics.definition import Definition
-    from harness.metrics.exposure import Exposure
-    from harness.metrics.labels import Metric, parse, parse_many
-    from harness.metrics.listing import describe
-    from harness.metrics.parameters import Value, number
-    from harness.metrics.scoring import check_relevance, score
-
-__all__ = [
-    "Convention",
-    "Definition",
-    "Exposure",
-    "Metric",
-    "Pairs",
-    "Rankings",
-    "Scores",
-    "Value",
-    "check_relevance",
-    "conventions",
-    "describe",
-    "number",
-    "parse",
-    "parse_many",
-    "score",
-]
-
-__getattr__ = lazy.members(
-    __name__,
-    {
-        "arrays": ("Pairs", "Rankings", "Scores"),
-        "convention": ("Convention", "conventions"),
-        "definition": ("Definition",),
-        "exposure": ("Exposure",),
-        "labels": ("Metric", "parse", "parse_many"),
-        "listing": ("describe",),
-        "parameters": ("Value", "number"),
-        "scoring": ("check_relevance", "score"),
-    },
-)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

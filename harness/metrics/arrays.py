@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from harness.arguments import as_array, checked
+from harness._util.arguments import as_array, checked
 from harness.errors import MetricError, counted
 
 if TYPE_CHECKING:
-    from harness.metrics.exposure_weights import Worth
+    from harness.metrics.weights import Worth
+
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -24,7 +24,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from harness.kernels import kernel
+from harness._util.kernels import kernel
 from harness.metrics.arrays import Floats, Ints, Rankings
 from harness.metrics.dcg import Entries, accumulate, walk
 from harness.metrics.definition import metric
@@ -43,6 +43,7 @@ from harness.metrics.parameters import (
     words,
 )
 from harness.metrics.ties import AVERAGE, BEST, TOGETHER, cut_rule, hypergeometric
+from harness.metrics.weights import weighted_precisions
 
 PRECISION_DENOMINATOR = Parameter(
     "denominator",
@@ -208,8 +209,6 @@ def ap(lists: Rankings, ks: Ints, params: Params) -> Floats:
     {'relevant': 0.3333, 'list': 0.6667, 'k': 0.4}
     """
     if lists.weights is not None:
-        from harness.metrics.weights import weighted_precisions
-
         return weighted_precisions(lists, hits(lists, params)[0], ks) / divisor(lists, ks, params)
     by_hits, together = params["denominator"] == "hits", params["ties"] == "together"
     chances = np.empty(len(lists.relevance) + lists.n_users)

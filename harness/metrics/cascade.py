@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.kernels import kernel
+from harness._util.kernels import kernel
 from harness.metrics.arrays import Floats, Ints, Rankings
 from harness.metrics.binary import hits, where_relevant
 from harness.metrics.dcg import Entries, Form, walk

@@ -12,18 +12,23 @@ from collections.abc import Callable
 
 import numpy as np
 
-from harness.kernels import each_block, kernel
+from harness._util.kernels import each_block, kernel
 from harness.metrics.arrays import Floats, Ints, Rankings, Ranks
 from harness.metrics.definition import metric
 from harness.metrics.gains import GRADED, Gains, gain_of, gains, without_gain
 from harness.metrics.parameters import (
+    EMPTY,
     LISTS,
+    SHORT,
+    TIES,
     WEIGHTED,
     Parameter,
     Params,
     number,
     words,
 )
+from harness.metrics.ties import AVERAGE, BEST, WORST, cut_rule, hypergeometric
+from harness.metrics.weights import filled
 
 BASE = Parameter(
     "base",
@@ -130,8 +135,6 @@ def of_lists(lists: Rankings, ks: Ints, params: Params) -> Floats:
 def of_best_order(lists: Rankings, ks: Ints, params: Params) -> Floats:
     """Return the dcg at each k of what a user judged, in the best order."""
     if lists.pool_weights is not None:
-        from harness.metrics.weights import filled
-
         return filled(lists, gains(params, lists.pool), rank_weights(_discounts(params), ks), ks)
     return _in_order(lists.pool_offsets, gains(params, lists.pool), ks, params)
 
@@ -238,12 +241,8 @@ def _in_order(offsets: Ints, gains: Gains, ks: Ints, params: Params) -> Floats:
 
 def against_retrieved(lists: Rankings, ks: Ints, params: Params, *, ratio: bool) -> Floats:
     """Return ndcg, or idcg, against the best order of the items in the first k."""
-    from harness.metrics.ties import cut_rule
-
     gained, ways = gains(params, lists.relevance), (cut_rule(params), ratio)
     if params["gain"].word == "binary":
-        from harness.metrics.retrieved import retrieved_binary
-
         chances = np.empty(len(lists.relevance) + lists.n_users)
         return walk(retrieved_binary, lists, gained, _discounts(params), ks, *ways, chances)
     # Graded gains have no ties here: for each cut, sort what stands above it.
@@ -261,3 +260,91 @@ def against_retrieved(lists: Rankings, ks: Ints, params: Params, *, ratio: bool)
         return ideal
     ours = of_lists(lists, ks, params)
     return np.divide(ours, ideal, out=np.zeros_like(ideal), where=ideal != 0.0)
+
+
+@metric(
+    "sum over i <= k of (2**rel_i - 1) / log2(i + 1)",
+    f"{JARVELIN}; Burges et al. 2005, doi:10.1145/1102351.1102363",
+    parameters=(*DISCOUNTED, TIES, EMPTY, SHORT, *WEIGHTED),
+    range=(0.0, math.inf),
+    fault=excluded,
+    fault_of_relevance=without_gain,
+)
+def dcg(lists: Rankings, ks: Ints, params: Params) -> Floats:
+    """Discounted cumulative gain: the sum of the gains, each discounted by its rank."""
+    scores = of_lists(lists, ks, params)
+    empty = lists.n_ranked == 0
+    if params["empty"] == "1" and empty.any():  # of users who have relevant items
+        scores[empty & ~of_best_order(lists, ks, params).any(axis=1)] = np.nan
+    return scores
+
+
+@metric(
+    "sum over i <= k of (2**rel_(i) - 1) / log2(i + 1), rel_(1) >= rel_(2) >= ...",
+    JARVELIN,
+    parameters=(*DISCOUNTED, IDEAL, TIES, *WEIGHTED),
+    range=(0.0, math.inf),
+    fault=excluded,
+    fault_of_relevance=without_gain,
+)
+def idcg(lists: Rankings, ks: Ints, params: Params) -> Floats:
+    """Ideal discounted cumulative gain: the dcg of the user's items in the best order."""
+    if params["ideal"] == "retrieved":
+        return against_retrieved(lists, ks, params, ratio=False)
+    if params["ideal"] == "full":
+        return of_full_lists(lists, ks, params)
+    return of_best_order(lists, ks, params)
+
+
+@kernel
+def retrieved_binary(
+    lists: Entries, rule: int, ratio: bool, chances: Floats, start: int, stop: int, out: Floats
+) -> None:
+    """Gains of 0 and 1: the hits of the group that crosses k are hypergeometric.
+
+    For the best and the worst order every possible number of them is tried. Writes the ratio to
+    the best order of what is above k, or the dcg of that order.
+    """
+    offsets, (relevance, form, least), lows, highs, ks, _, prefix = lists
+    for user in range(start, stop):
+        place = offsets[user] + user  # the user's place in `chances`
+        for cut in range(len(ks)):
+            k = ks[cut]
+            hits, expected = 0, 0.0  # in the groups that end by k
+            crossing, low, n_tied, inside = 0, k + 1, 1, 0
+            entry = offsets[user]
+            while entry < offsets[user + 1] and lows[entry] <= k:
+                # One type for ranks, so that what takes them is compiled once.
+                low, high, r = int(np.int64(lows[entry])), int(np.int64(highs[entry])), 0
+                while entry < offsets[user + 1] and lows[entry] == low:
+                    r += gain_of(relevance[entry], form, least) > 0.0
+                    entry += 1
+                if high <= k:
+                    hits += r
+                    expected += _weight_of(r, low, high, prefix, rule)
+                else:
+                    crossing, n_tied, inside = r, high - low + 1, k - low + 1
+            fewest, most = hypergeometric(n_tied, crossing, inside, place, chances)
+            extreme = np.nan
+            for x in range(fewest, most + 1):
+                best = prefix[hits + x]
+                chance = chances[place + x] if rule == AVERAGE else 1.0
+                value = chance * (expected + _weight_of(x, low, k, prefix, rule))
+                value = value / best if hits + x > 0 else 0.0
+                if rule == AVERAGE:
+                    out[user, cut] += value if ratio else chance * best
+                elif not rule * value <= rule * extreme:
+                    extreme = value
+            if rule != AVERAGE:
+                ideal = prefix[hits + (most if rule == BEST else fewest)]
+                out[user, cut] = extreme if ratio else ideal
+
+
+@kernel
+def _weight_of(n: int, low: int, high: int, prefix: Floats, rule: int) -> float:
+    """Return the weight of n items at ranks low to high: on average, or at the first or last."""
+    if n == 0:
+        return 0.0
+    before = high - n if rule == WORST else low - 1
+    weight = prefix[low - 1 + n if rule == BEST else high] - prefix[before]
+    return float(n * (weight / (high - low + 1)) if rule == AVERAGE else weight)

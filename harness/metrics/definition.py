@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.arguments import as_array, is_called_from_outside
+from harness._util.arguments import as_array, is_called_from_outside
 from harness.errors import MetricError, suggestion
 from harness.metrics.arrays import Floats, Pairs, Rankings, Scores
 from harness.metrics.filled_ratings import warn_of_filled
@@ -28,9 +28,11 @@ from harness.metrics.parameters import (
     is_weighted,
 )
 from harness.metrics.ties import as_shown, resolve
+from harness.metrics.weights import weighted_lists, weighted_pairs
 
 if TYPE_CHECKING:
     from harness.metrics.exposure import Exposure
+
 
 T = TypeVar("T")
 Chosen = tuple[tuple[str, Value], ...]
@@ -109,7 +111,7 @@ class Definition:
     value_needs: str = ""
     name: str = ""
     api: int = 1
-    """The version of the interface that it is written for, see `harness.plugins`."""
+    """The version of the interface that it is written for, see `harness.plugins.registry`."""
 
     def __post_init__(self) -> None:
         name = self.name
@@ -225,8 +227,6 @@ class Definition:
         if self.needs == "pairs":
             columns = _there(pairs, "pairs of estimate and rating", label)
             if self.takes_weights and is_weighted(params):
-                from harness.metrics.weights import weighted_pairs
-
                 columns, worth = weighted_pairs(columns, params, _training(exposure, label), label)
             for k in ranks:
                 per_user, pooled = self.compute(
@@ -239,8 +239,6 @@ class Definition:
         if not self.needs_items and params.get("ties", "average") != "average":
             lists = resolve(lists, params)
         if self.takes_weights and is_weighted(params):
-            from harness.metrics.weights import weighted_lists
-
             lists, worth = weighted_lists(lists, params, _training(exposure, label), label)
         cuts = np.array([k or lists.longest for k in ranks], dtype=np.int64)
         cuts, columns_of_ranks = np.unique(cuts, return_inverse=True)

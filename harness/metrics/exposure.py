@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.arguments import check_argument, checked
+from harness._util.arguments import check_argument, checked
 from harness.errors import MetricError, counted
 from harness.metrics.arrays import Bools, Floats, Ints, Ranks, store_arrays
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.arguments import warn
+from harness._util.arguments import warn
 
 
 def filled_rating(ratings: ArrayLike) -> float | None:

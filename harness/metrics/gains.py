@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.arguments import MOST_RATING, unit_fault
-from harness.kernels import kernel
+from harness._util.arguments import MOST_RATING, unit_fault
+from harness._util.kernels import kernel
 from harness.metrics.arrays import Floats
 from harness.metrics.parameters import (
     ANY,

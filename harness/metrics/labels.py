@@ -12,16 +12,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
+from typing import Any
 
-from harness import plugins
-from harness.arguments import checked
+from harness._util.arguments import checked
 from harness.errors import MetricError, PluginError
 from harness.metrics.definition import Chosen, Definition, label_of
-from harness.metrics.parameters import Params, Value, is_weighted
+from harness.metrics.parameters import Parameter, Params, Value, is_weighted
 from harness.metrics.ties import neutral
+from harness.plugins import registry as plugins
 
 _LABEL = re.compile(
     r"\s*(?P<name>(?:[A-Za-z_][\w.]*:)?[A-Za-z_]\w*)\s*"
@@ -39,7 +40,6 @@ def definition(name: str) -> Definition:
     facts = plugins.recorded("metrics", name)
     if facts is None:
         return declaration(name)
-    from harness.metrics.recorded import from_facts
 
     try:
         return from_facts(name, facts)
@@ -353,3 +353,70 @@ def _read_parameter(text: str) -> tuple[str, Value]:
             "write plain numbers"
         ) from None
     return name.strip(), value
+
+
+def facts_of(definition: Definition) -> dict[str, Any]:
+    """Return a declaration as data, from which `from_facts` makes it without the code."""
+    plain = ("formula", "source", "higher_is_better", "needs", "cut", "pooled", "per_user")
+    return {
+        "summary": definition.summary,
+        "range": _ends(definition.range),
+        "parameters": [
+            {
+                "name": parameter.name,
+                "words": {word: _ends(n) for word, n in parameter.words.items()},
+                "limits": parameter.limits and _ends(parameter.limits),
+                "default": str(parameter.default),
+            }
+            for parameter in definition.parameters
+        ],
+    } | {name: getattr(definition, name) for name in plain}
+
+
+def from_facts(name: str, facts: Mapping[str, Any]) -> Definition:
+    """Return a metric that can be shown and compared, but not computed."""
+
+    def compute(*evidence: object) -> Any:
+        raise MetricError(
+            f"{name}: its code was not imported, since a run that names it was only read"
+        )
+
+    compute.__name__, compute.__doc__ = name, str(facts["summary"])
+    parameters = tuple(
+        Parameter(
+            written["name"],
+            "",
+            {word: _limits(n) for word, n in written["words"].items()},
+            written["limits"] and _limits(written["limits"]),
+            written["default"],
+        )
+        for written in facts["parameters"]
+    )
+    more = {key: facts[key] for key in facts.keys() - {"summary", "range", "parameters"}}
+    limits = _limits(facts["range"])
+    return Definition(compute, range=limits, parameters=parameters, has_bounds=False, **more)
+
+
+def _ends(limits: Sequence[float]) -> list[float | None]:
+    """Return two ends as JSON has them, null for an infinite one."""
+    return [end if math.isfinite(end) else None for end in limits]
+
+
+def _limits(ends: Sequence[Any]) -> tuple[Any, Any]:
+    low, high = ends
+    return -math.inf if low is None else low, math.inf if high is None else high
+
+
+NEEDS = ("rankings", "pairs", "items", "genres")
+
+
+def describe() -> list[Definition]:
+    """Return every metric that can be used, ranking metrics first."""
+    usable = (plugin for plugin, reason in plugins.declared("metrics") if not reason)
+    names = [plugin.name for plugin in usable if plugin.is_builtin or not plugins.problem(plugin)]
+    return in_order(definition(name) for name in names)
+
+
+def in_order(definitions: Iterable[Definition]) -> list[Definition]:
+    """Return metrics in the order of lists and documentation: ranking metrics first."""
+    return sorted(definitions, key=lambda definition: NEEDS.index(definition.needs))

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from harness.arguments import MOST_RATING, checked, unit_fault
+from harness._util.arguments import MOST_RATING, checked, unit_fault
 from harness.errors import MetricError, counted, nearest
 
 NONE, OPTIONAL, SEVERAL = (0, 0), (0, 1), (1, math.inf)

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.arguments import checked, is_called_from_outside
-from harness.errors import MetricError
+from harness._util.arguments import checked, is_called_from_outside
+from harness.errors import MetricError, PluginError, reason_of
 from harness.metrics.arrays import Pairs, Rankings, Scores
 from harness.metrics.definition import Chosen
+from harness.metrics.exposure import check_exposure
 from harness.metrics.filled_ratings import warn_of_filled
 from harness.metrics.labels import Metric, definition
+from harness.plugins import registry as plugins
 
 if TYPE_CHECKING:
     from harness.metrics.exposure import Exposure
@@ -55,8 +57,6 @@ def score(
         If all ratings of the pairs are one number that nobody gives, as in an anti-test set.
     """
     if exposure is not None:
-        from harness.metrics.exposure import check_exposure
-
         check_exposure("score", exposure)
     if pairs is not None and is_called_from_outside():
         warn_of_filled(pairs.ratings)
@@ -98,8 +98,6 @@ def score_apart(
         try:
             scores |= score([metric], rankings, pairs, exposure)
         except (Exception, SystemExit) as error:
-            from harness.metrics.failures import reason
-
             scores[metric] = Scores(np.full(n_users, np.nan), np.nan, 0)
             reasons[metric] = reason(metric, error)
     return scores, reasons
@@ -109,3 +107,18 @@ def score_apart(
 def check_relevance(metric: Metric, relevance: ArrayLike) -> None:
     """Refuse relevances that a metric does not define, with what to change in the label."""
     metric.definition.check_relevance(metric.chosen, relevance)
+
+
+def reason(metric: Metric, error: BaseException) -> str:
+    """Return why a metric failed, with the package that it is of."""
+    if isinstance(error, MemoryError):
+        said = "out of memory; use a smaller data set or fewer users"
+    elif isinstance(error, MetricError):
+        said = error.reason
+    else:
+        said = f"{type(error).__name__}: {reason_of(error)}"
+    try:
+        plugin = plugins.find("metrics", metric.name)
+    except PluginError:
+        return said
+    return said if plugin.is_builtin or not plugin.version else f"{said} ({plugin.origin})"

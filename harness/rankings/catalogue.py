@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from harness.arguments import as_array, checked
+from harness._util.arguments import as_array, checked
+from harness._util.kernels import each_block, kernel
 from harness.errors import MetricError, counted
-from harness.kernels import each_block, kernel
 from harness.metrics import Rankings
 from harness.metrics.arrays import Floats, Ints, Ranks
 from harness.rankings.columns import as_floats

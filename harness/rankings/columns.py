@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.arguments import as_array, unmasked
+from harness._util.arguments import as_array, unmasked
+from harness._util.libraries import pd
 from harness.errors import MetricError
-from harness.lazy import pd
 from harness.metrics.arrays import Floats, Ids, Ints
 
 

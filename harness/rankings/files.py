@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from harness.arguments import checked
-from harness.datasets.own_files import find_file
-from harness.datasets.written import QRELS, RUN, Written, form_of, read_table
+from harness._util.arguments import checked
+from harness._util.libraries import pd
+from harness.datasets.cleaning import drop_missing, refuse_faults
+from harness.datasets.exchanged import QRELS, RUN, Written, form_of, read_table
+from harness.datasets.places import find_file
 from harness.errors import MetricError
-from harness.lazy import pd
 from harness.metrics import Exposure, Pairs, Rankings
 from harness.metrics.arrays import Ids, Ints
-from harness.notes import Note
+from harness.notes.note import Note
 from harness.rankings.grouped import from_grouped
-from harness.rankings.matching import Rows, encoded, match, paired
+from harness.rankings.lists import ListedRows, encoded, match, paired
 from harness.rankings.pairs import group_pairs
 
 if TYPE_CHECKING:
@@ -143,8 +144,6 @@ def read(
 
 def _complete(table: Table, missing: str) -> Table:
     """Return a table without faults; with the policy ``drop``, without rows that lack a value."""
-    from harness.datasets.cleaning import drop_missing, refuse_faults
-
     if missing == "drop":
         table = drop_missing(table)
     refuse_faults(table, _ADVICE)
@@ -188,12 +187,12 @@ def _evidence(
         if training is None:
             return Evidence(from_grouped(pairs, user_ids), pairs)
     items, item_ids = _united([table.ids["item"] for table in tables])
-    recommended = Rows(users[0], items[0], keys)
-    judged = Rows(users[-1], items[-1], grades)
+    recommended = ListedRows(users[0], items[0], keys)
+    judged = ListedRows(users[-1], items[-1], grades)
     trec = form_of(find_file(path, None), RUN).kind == "trec"
     if trec:  # equal scores are ordered by descending document id
         order = np.argsort(items[0], kind="stable")[::-1]
-        recommended = Rows(users[0][order], items[0][order], keys[order])
+        recommended = ListedRows(users[0][order], items[0][order], keys[order])
     rankings = match(recommended, judged, user_ids, item_ids, by_rank=by_rank, by_name=not trec)
     if pairs is None and not by_rank and "rating" in tables[-1].numbers:
         pairs = paired(recommended, judged, len(user_ids), len(item_ids))

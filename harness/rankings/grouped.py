@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.arguments import checked
+from harness._util.arguments import checked
+from harness._util.kernels import each_block, kernel
 from harness.errors import MetricError
-from harness.kernels import each_block, kernel
 from harness.metrics import Pairs, Rankings
 from harness.metrics.arrays import Floats, Ids, Ints, Ranks
 

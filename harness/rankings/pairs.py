@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from importlib import import_module
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.arguments import as_array, checked, warn
+from harness._util.arguments import as_array, checked, warn
+from harness._util.kernels import group_rows
 from harness.errors import MetricError
-from harness.kernels import group_rows
 from harness.metrics import Pairs, Rankings, Value, dcg
 from harness.metrics.arrays import Ids
 from harness.metrics.filled_ratings import warn_of_filled
 from harness.metrics.gains import is_steep
+from harness.rankings.columns import as_floats, as_ids, encode, id_column
 from harness.rankings.grouped import from_grouped, make_room
 
 TABLES = ("columns", "__arrow_c_stream__", "__dataframe__", "to_pandas")
@@ -70,8 +70,6 @@ def from_pairs(users: ArrayLike, estimates: ArrayLike, ratings: ArrayLike) -> Ra
 @checked(MetricError)
 def group_pairs(users: ArrayLike, estimates: ArrayLike, ratings: ArrayLike) -> tuple[Pairs, Ids]:
     """Group columns by user, each user's rows in their order; return pairs and ascending ids."""
-    from harness.rankings.columns import as_floats, encode, id_column
-
     columns = [id_column("users", users)]
     columns += [as_floats("estimates", estimates), as_floats("ratings", ratings)]
     lengths = [column.shape for column in columns]
@@ -133,7 +131,8 @@ def _from_predictions(predictions: Any) -> Rankings:
     rows: list[Row] = []
     by_user = False
     if isinstance(predictions, Mapping) or any(hasattr(predictions, name) for name in TABLES):
-        tables = import_module("harness.rankings.tables")  # that most calls can do without
+        from harness.rankings import tables  # most calls can do without readers of files
+
         if tables.is_table(predictions):
             return from_grouped(*group_pairs(*tables.columns_of(predictions)))
         rows, by_user = tables.rows_by_user(predictions, _row), True
@@ -154,7 +153,6 @@ def _from_predictions(predictions: Any) -> Rankings:
         grouped = [as_array(name, column, np.float64, MetricError) for name, column in columns]
         if grouped[0].ndim == grouped[1].ndim == 1:
             return from_grouped(Pairs(offsets, *grouped), ids)
-    from harness.rankings.columns import as_ids
 
     lists = from_grouped(*group_pairs(as_ids(users), estimates, ratings))
     is_of_triples = not by_user and all(row.form == "triple" for row in rows)

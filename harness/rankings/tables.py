@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from harness._util.libraries import pd
 from harness.datasets.columns import Roles, find_columns
-from harness.datasets.loaded import arrow_of
-from harness.datasets.written import KINDS, NAMES
+from harness.datasets.exchanged import KINDS, NAMES
+from harness.datasets.frames import arrow_of
 from harness.errors import ColumnsError, DataError, MetricError
-from harness.lazy import pd
 
 if TYPE_CHECKING:
     from harness.rankings.pairs import Row
+
 
 PREDICTIONS = Roles({role: KINDS[role] for role in ("user", "estimate", "rating")}, NAMES)
 """The columns that are read; an item is no part of a ranking of rated items."""

@@ -5,11 +5,13 @@
 <function latex at ...>
 """
 
+from __future__ import annotations
+
 from harness.comparison.runs import join
 from harness.report import plots
 from harness.report.page import build_page, write_index, write_page
+from harness.report.papers import evidence, latex, style
 from harness.report.rank_tables import critical_difference
-from harness.report.tables import evidence, latex, style
 
 __all__ = [
     "build_page",

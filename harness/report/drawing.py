@@ -14,19 +14,20 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from harness import metrics
+from harness._util.files import refuse_link, write_output
+from harness._util.libraries import pd, scipy
 from harness.comparison.best import NOT_PERSONALISED
 from harness.errors import ResultsError
-from harness.lazy import pd, scipy
-from harness.named_outputs import refuse_link, write_output
-from harness.plugins import folded
+from harness.plugins.registry import folded
 from harness.report.styles import INK, MUTED, plot_style
 from harness.report.summary import Summary, sentences, short_names, summarise
-from harness.results.display import decimals, frame_to_csv, plain
 from harness.results.runs import Run
+from harness.results.table import decimals, frame_to_csv, printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
 
 WIDTH = 3.5  # inches: one column of text
 TITLE, SUBTITLE, LABEL = 8.0, 7.0, 7.5  # sizes of text in points, as `style.mplstyle` has them
@@ -372,7 +373,7 @@ def _wrapped(text: str, width: float, size: float, weight: str = "normal") -> li
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
-    font, text = FontProperties(family="DejaVu Sans", size=size, weight=weight), plain(text)
+    font, text = FontProperties(family="DejaVu Sans", size=size, weight=weight), printable(text)
     measure = text_to_path.get_text_width_height_descent
     lines = [""]
     for most in range(len(text), 0, -1):

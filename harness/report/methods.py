@@ -14,25 +14,24 @@ from functools import cache, partial
 
 from harness import metrics, statistics
 from harness.comparison.best import NOT_PERSONALISED
-from harness.config.algorithms import AlgorithmConfig
-from harness.config.experiment import Experiment, settings_of_one
+from harness.config.experiment import AlgorithmConfig, Experiment, settings_of_one
 from harness.config.settings import Inference
-from harness.config.writing import as_yaml
+from harness.config.yaml import as_yaml
 from harness.datasets.catalogue import CATALOGUE
 from harness.errors import joined
-from harness.plugins import folded
-from harness.quantities import Range, SearchSpace
+from harness.plugins.registry import folded
 from harness.report.styles import KnownAlgorithm, known_algorithms
 from harness.report.summary import ASSETS, templates
 from harness.results.cells import OUTSIDE, measured
-from harness.results.display import escape_markdown, plain
 from harness.results.names import grouped
 from harness.results.reading import took
 from harness.results.record import RunInfo
+from harness.results.table import escape_markdown, printable
+from harness.schema.quantities import Range, SearchSpace
 
 
 @dataclass(frozen=True)
-class Source:
+class Citation:
     """One entry: its BibTeX as it stands in the file, and its fields as text without TeX."""
 
     key: str
@@ -81,7 +80,7 @@ class Source:
 
 
 @cache
-def all_sources() -> dict[str, Source]:
+def all_sources() -> dict[str, Citation]:
     """Return every entry by its key."""
     sources = {}
     of_data = [data.bibtex for data in CATALOGUE.values() if data.bibtex]
@@ -89,7 +88,7 @@ def all_sources() -> dict[str, Source]:
     for text in re.findall(r"^@.*?^\}", every, re.M | re.S):
         key = text[text.index("{") + 1 : text.index(",")]
         fields = re.findall(r"^  (\w+) = \{(.*)\},?$", text, re.M)
-        sources[key] = Source(key, text, {name: _without_tex(value) for name, value in fields})
+        sources[key] = Citation(key, text, {name: _without_tex(value) for name, value in fields})
     return sources
 
 
@@ -115,7 +114,7 @@ class Methods:
     """The account of one run: headings with their text, and what it cites, in that order."""
 
     paragraphs: list[tuple[str, str]]
-    sources: list[Source]
+    sources: list[Citation]
 
     @property
     def bibtex(self) -> str:
@@ -126,7 +125,7 @@ class Methods:
 def methods(info: RunInfo) -> Methods:
     """Describe what a run did."""
     config = info.experiment
-    cited: dict[str, Source] = {}
+    cited: dict[str, Citation] = {}
 
     def cite(*keys: str) -> str:
         entries = [all_sources()[key] for key in dict.fromkeys(keys) if key]
@@ -140,7 +139,7 @@ def methods(info: RunInfo) -> Methods:
     def algorithms() -> Iterator[tuple[str, str]]:
         for row in config.algorithms:
             algorithm = _known(row)
-            settings = [f"shown as {plain(row.label)}"] if row.title != row.name else []
+            settings = [f"shown as {printable(row.label)}"] if row.title != row.name else []
             if row.params:
                 settings.append(", ".join(f"{k}={_value(v)}" for k, v in row.params.items()))
             if row.search and _space(row, info):
@@ -148,7 +147,7 @@ def methods(info: RunInfo) -> Methods:
             counts = "hu2008collaborative" if _of_counts(row) else ""
             shown = f" [{'; '.join(settings)}]" if settings else ""
             sources = cite(algorithm.citation if algorithm else "", counts)
-            yield kind(row), f"{plain(row.name)}{sources}{shown}"
+            yield kind(row), f"{printable(row.name)}{sources}{shown}"
 
     _, test = (config.statistics or Inference()).about(len(info.seeds))
     if test in statistics.SEED_TESTS and all(each.claim == "models" for each in info.statistics):
@@ -179,13 +178,13 @@ def methods(info: RunInfo) -> Methods:
         "families": families.values(),
         "algorithm_groups": lambda: grouped(algorithms()),
         "unknown_users": grouped(
-            (algorithm.unknown_user, plain(row.title))
+            (algorithm.unknown_user, printable(row.title))
             for row in config.algorithms
             if (algorithm := _known(row)) and any(cell.n_unknown_users for cell in info.finished)
         ),
         "packages": [f"{x} {info.versions[x]}" for x in libraries if x in info.versions],
         "outside": list(
-            dict.fromkeys(plain(c.algorithm) for c in info.finished if c.fit_path == OUTSIDE)
+            dict.fromkeys(printable(c.algorithm) for c in info.finished if c.fit_path == OUTSIDE)
         ),
         "conditions": "; ".join(measured(info.cells)),
     }
@@ -207,7 +206,7 @@ def to_markdown(info: RunInfo) -> str:
 
 def checklist(info: RunInfo) -> str:
     """Return what reviewers ask, with the answers of a run, as Markdown."""
-    rows = {plain(row.title): row for row in info.experiment.algorithms}
+    rows = {printable(row.title): row for row in info.experiment.algorithms}
     entries = {name: _known(row) for name, row in rows.items()}
     tunable = [name for name, each in entries.items() if rows[name].search or (each and each.space)]
     untuned = [name for name in tunable if not rows[name].search]
@@ -241,14 +240,14 @@ def checklist(info: RunInfo) -> str:
 def _searches(info: RunInfo, config: Experiment) -> dict[str, object]:
     """Return who was tuned in which space, how often, and how each split was validated."""
     spaces = grouped(
-        (_space_in_words(_space(row, info)), plain(row.title))
+        (_space_in_words(_space(row, info)), printable(row.title))
         for row in config.algorithms
         if row.search
     )
-    trials = grouped((plain(c.algorithm), c.n_trials) for c in info.cells if c.n_trials)
+    trials = grouped((printable(c.algorithm), c.n_trials) for c in info.cells if c.n_trials)
     trials_of = grouped((_span(numbers), name) for name, numbers in trials.items())
     validation = grouped(
-        (plain(config.tuning.validation_of(split).sentence("validation part")), split.kind)
+        (printable(config.tuning.validation_of(split).sentence("validation part")), split.kind)
         for split in config.split
     )
     return {
@@ -265,7 +264,9 @@ def command(info: RunInfo) -> str:
     path = info.config_file or f"{info.name}.yaml"
     if re.fullmatch(r"[\w./-]+", path):
         return f"harness run {path}"
-    quoted = plain(path).replace("'", "'\\''")  # else it could end the quotes and begin a command
+    quoted = printable(path).replace(
+        "'", "'\\''"
+    )  # else it could end the quotes and begin a command
     return f"harness run '{quoted}'"
 
 
@@ -294,7 +295,7 @@ def describe_run(info: RunInfo) -> list[tuple[str, str]]:
         ("commit", info.commit or "not from a checkout"),
         *((f"data {data.name}", f"sha256 {data.fingerprint[:16]}…") for data in info.datasets),
     ]
-    return [(plain(name), plain(value)) for name, value in rows]
+    return [(printable(name), printable(value)) for name, value in rows]
 
 
 def describe_cells(info: RunInfo) -> list[list[str]]:
@@ -308,7 +309,7 @@ def describe_cells(info: RunInfo) -> list[list[str]]:
         share = sum(cell.n_impossible for cell in cells) / n_test if n_test else 0.0
         ran = zip(*((_settings(c.params), c.fit_path, c.scoring_path) for c in cells), strict=True)
         rows.append([name, *("; ".join(dict.fromkeys(cells)) for cells in ran), f"{share:.1%}"])
-    return [[plain(value) for value in row] for row in rows]
+    return [[printable(value) for value in row] for row in rows]
 
 
 def _settings(params: dict[str, object]) -> str:
@@ -345,7 +346,7 @@ def _space_in_words(space: SearchSpace) -> str:
         else:
             word = "from " if len(values) > 1 else ""
             parts.append(f"{name} {word}{joined(values)}")
-    return plain(", ".join(parts))
+    return printable(", ".join(parts))
 
 
 def _span(values: Iterable[float], form: str = "{:,}") -> str:
@@ -357,4 +358,4 @@ def _span(values: Iterable[float], form: str = "{:,}") -> str:
 def _value(value: object) -> str:
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key}: {_value(part)}" for key, part in value.items()) + "}"
-    return plain(value)
+    return printable(value)

@@ -14,29 +14,36 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from harness import metrics
-from harness.arguments import checked
+from harness._util.arguments import checked
+from harness._util.files import refuse_link, write_output
 from harness.comparison.runs import join
 from harness.errors import ResultsError
-from harness.named_outputs import refuse_link, write_output
-from harness.note_groups import in_groups
+from harness.notes.note import in_groups
 from harness.report.drawing import Plot
 from harness.report.methods import command, describe_cells, describe_run, methods, to_yaml
-from harness.report.plots import KINDS
+from harness.report.papers import evidence, latex, parameter_tables, sensitivity_tables
+from harness.report.plots import kinds
 from harness.report.styles import COLOURS, FAINT, INK, MUTED, RULE, symbol
 from harness.report.summary import ASSETS, Summary, failures_text, summarise, templates
-from harness.report.tables import evidence, latex, parameter_tables, sensitivity_tables
-from harness.results.columns import columns_of
-from harness.results.display import AGAINST_BEST, plain, rounded, row_name, to_csv
-from harness.results.group_tables import group_tables
-from harness.results.latex import table_latex
 from harness.results.markdown import to_markdown
 from harness.results.reading import find_runs, read_run, took
 from harness.results.runs import Run
+from harness.results.table import (
+    AGAINST_BEST,
+    columns_of,
+    group_tables,
+    printable,
+    rounded,
+    row_name,
+    table_latex,
+    to_csv,
+)
 from harness.results.verdict import verdict_lines
 
 if TYPE_CHECKING:
     from jinja2 import Template
     from markupsafe import Markup
+
 
 MOST_FIGURES = 60
 """Most plots on a page; ``harness plot`` draws the others, so the page stays small."""
@@ -78,7 +85,7 @@ def build_page(
     figures, left_out = _figures(summary)
     comparisons = (each for table in summary.tables for each in table.comparisons.values())
     parsed = {label: metrics.parse(label) for label in summary.info.metrics}
-    titles = {kind: plot.title for kind, plot in KINDS.items()}
+    titles = {kind: plot.title for kind, plot in kinds().items()}
     script = (ASSETS / "page.js").read_text(encoding="utf-8")
     return page_of(
         "page.html",
@@ -89,7 +96,7 @@ def build_page(
         parsed=parsed,
         ks=sorted({metric.k for metric in parsed.values() if metric.k}),
         method=next((each.method for each in comparisons), ""),
-        titles=titles | {"differences": f"Differences to {plain(summary.baseline)}"},
+        titles=titles | {"differences": f"Differences to {printable(summary.baseline)}"},
         figures=figures,
         left_out=left_out,
         failures=_failures(summary),
@@ -135,11 +142,11 @@ def linked(text: str) -> Markup:
 def _figures(summary: Summary) -> tuple[dict[str, list[tuple[str, Plot]]], bool]:
     """Return, by kind, every plot that has something to show, and whether some are left out."""
     labels = [summary.primary, *(each for each in summary.info.metrics if each != summary.primary)]
-    n_all = len(summary.tables) * len(labels) * len(KINDS)
+    n_all = len(summary.tables) * len(labels) * len(kinds())
     labels = labels if n_all <= MOST_FIGURES else labels[:1]
     tables = range(1, len(summary.tables) + 1)
-    wanted = [*product(tables, labels, KINDS)][:MOST_FIGURES]
-    drawn: dict[str, list[tuple[str, Plot]]] = {kind: [] for kind in KINDS}
+    wanted = [*product(tables, labels, kinds())][:MOST_FIGURES]
+    drawn: dict[str, list[tuple[str, Plot]]] = {kind: [] for kind in kinds()}
     families, n_drawn = set(), count(1)
     for number, label, kind in wanted:
         family = number, *label.partition("@")[:2]
@@ -148,7 +155,7 @@ def _figures(summary: Summary) -> tuple[dict[str, list[tuple[str, Plot]]], bool]
         if kind == "ndcg-over-k":
             families.add(family)
         with suppress(ResultsError):  # nothing of this kind to show, as the spread of a single fold
-            plots = KINDS[kind].each(summary, label, number)
+            plots = kinds()[kind].each(summary, label, number)
             drawn[kind] += [(f"plot{next(n_drawn)}", plot) for plot in plots]
     return {kind: each for kind, each in drawn.items() if each}, len(wanted) < n_all
 
@@ -197,7 +204,9 @@ def _failures(summary: Summary) -> list[tuple[str, str, str]]:
     for cell in summary.info.failed:
         where = f"{titles[cell.table]}, seed {cell.seed}"
         where += f", fold {cell.fold + 1}" if cell.n_folds > 1 else ""
-        found.setdefault((plain(cell.algorithm), plain(cell.error)), []).append(plain(where))
+        found.setdefault((printable(cell.algorithm), printable(cell.error)), []).append(
+            printable(where)
+        )
     return [(*of_cell, "; ".join(cells)) for of_cell, cells in found.items()]
 
 

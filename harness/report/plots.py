@@ -1,33 +1,317 @@
 """The kinds of plots: each knows its data, how it is drawn, and what it shows in words.
 
 >>> from harness.report import plots
->>> sorted(plots.KINDS)
+>>> sorted(plots.kinds())
 ['differences', 'distribution', 'groups', 'learning', 'ndcg-over-k', 'parameter', 'spread',
  'tradeoff']
 """
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from numbers import Real
+from typing import TYPE_CHECKING, Any, get_args
 
 from harness import metrics
-from harness.errors import joined
-from harness.lazy import pd
-from harness.report.difference_plot import DifferencePlot
-from harness.report.drawing import OUTSIDE, SUBTITLE, Plot, label_rows, scale_without, value_spans
-from harness.report.learning_plot import LearningPlot
-from harness.report.parameter_plot import ParameterPlot
-from harness.report.styles import COLOURS, FAINT, INK, MUTED
+from harness._util.libraries import pd
+from harness.config.experiment import AlgorithmConfig
+from harness.errors import PluginError, ResultsError, joined, suggestion
+from harness.plugins import registry as plugins
+from harness.plugins.registry import folded
+from harness.report.drawing import (
+    OUTSIDE,
+    SUBTITLE,
+    Plot,
+    label_rows,
+    laid_out,
+    scale_without,
+    spread_positions,
+    value_spans,
+)
+from harness.report.styles import COLOURS, FAINT, INK, MUTED, known_algorithms
 from harness.report.summary import Summary, seconds_text, shortened
-from harness.results.columns import TIMES
-from harness.results.display import plain
 from harness.results.runs import Run
+from harness.results.statistics import Answer
+from harness.results.table import TIMES, printable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from matplotlib.axes import Axes
+
+
+class DifferencePlot(Plot):
+    """Every algorithm less the baseline; filled where significant after correction."""
+
+    name = "differences"
+    title = "Differences to the baseline"
+    caption = (
+        "Paired by user. Line: interval of the difference. Filled: significant after correction. "
+        "With a margin: its band is grey, a square is equivalent, a filled circle different, a "
+        "hollow circle undecided." + OUTSIDE
+    )
+    quantity = "difference in {label}"
+
+    def _select(self) -> pd.DataFrame:
+        """Return each other algorithm's difference, interval, adjusted p-value and significance."""
+        pairs = self.table.differences(self.label, self.summary.baseline, corrected_alone=True)
+        if len(self.table.ranked(self.label)) == 1:
+            raise self._nothing(f"{self.label} of one algorithm only; add another to the config")
+        if not pairs:
+            raise self._nothing(
+                f"{self.label} was not compared user by user; choose another metric"
+            )
+        pairs.sort(key=lambda pair: pair.difference, reverse=self.higher)
+        columns = ["difference", "low", "high", "p_adjusted", "p_is_bound", "significant"]
+        rows = [(pair.first, *(pair[column] for column in columns)) for pair in pairs]
+        if self.margin is not None:
+            columns.append("answer")
+            rows = [(*row, pair.answer) for row, pair in zip(rows, pairs, strict=True)]
+        return self._frame(rows, *columns).astype({"low": float, "high": float})
+
+    @property
+    def margin(self) -> float | None:
+        """Of the test of equivalence; None where the config has none."""
+        compared = self.table.comparisons.get(self.label)
+        return compared.margin if compared else None
+
+    def _draw(self, axes: Axes) -> None:
+        data, y, colours = self.data, self.data.index.to_numpy(), self._colours()
+        axes.axvline(0, color=FAINT, lw=0.8, zorder=1)
+        if self.margin is not None:
+            axes.axvspan(-self.margin, self.margin, color=FAINT, alpha=0.35, lw=0, zorder=0)
+        axes.hlines(y, data["low"], data["high"], colours, lw=1.6, zorder=2)
+        answers = data["answer"] if self.margin is not None else [None] * len(data)
+        columns = data["difference"], y, data["significant"], answers, colours
+        for difference, at, significant, answer, colour in zip(*columns, strict=True):
+            face = colour if significant else "white"
+            marker = "s" if answer == "equivalent" else "o"
+            axes.plot(difference, at, marker, ms=4.8, color=colour, mfc=face, zorder=3)
+        label_rows(axes, data["algorithm"])
+        self._limit_rows(axes, value_spans(data, "difference"), data["difference"], [0.0])
+        axes.set_xlabel(f"difference to {shortened(self.summary.baseline)}")
+
+    def _facts(self) -> dict[str, object]:
+        sure = self.data[self.data["significant"]]
+        n_better = int(((sure["difference"] > 0) == self.higher).sum())
+        answered = [] if self.margin is None else self.data["answer"].tolist()
+        answers = {answer: answered.count(answer) for answer in get_args(Answer)}
+        facts = {"n_sure": len(sure), "n_better": n_better, "margin": self.margin}
+        return facts | {"answers": answers}
+
+
+LOGARITHMIC = 8
+"""From this ratio of the greatest value of a parameter to the least, its axis is logarithmic."""
+MOST_TICKS = 8
+Values = dict[str, object]
+"""Of one parameter, by the titles of rows."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """Rows of one algorithm that differ in one parameter alone.
+
+    Parameters
+    ----------
+    algorithm : str
+        Its name.
+    parameter : str
+        Such as ``n_factors`` or ``sim_options.name``.
+    values : dict
+        The value of each row, by its title.
+    rest : str
+        The other parameters that the rows state, where several lines of the algorithm differ in it.
+    """
+
+    algorithm: str
+    parameter: str
+    values: Values
+    rest: str
+
+
+def lines_of(rows: Iterable[AlgorithmConfig]) -> list[Line]:
+    """Return the lines of a config: two rows or more each, by parameter in the order of the rows.
+
+    Examples
+    --------
+    >>> rows = [AlgorithmConfig(name="SVD", label=f"SVD {n}", params={"n_factors": n})
+    ...         for n in (5, 50)]
+    >>> [(line.parameter, line.values) for line in lines_of([*rows, AlgorithmConfig(name="NMF")])]
+    [('n_factors', {'SVD 5': 5, 'SVD 50': 50})]
+    """
+    by_name: dict[str, list[AlgorithmConfig]] = {}
+    for row in rows:
+        if row.search is None:
+            by_name.setdefault(folded(row.name), []).append(row)
+    lines = []
+    for name, settings in by_name.items():
+        known = known_algorithms().get(name)
+        stated = {row.title: _flat(row.params) for row in settings}
+        names = dict.fromkeys(key for params in stated.values() for key in params)
+        defaults = known.defaults if known else {}
+        complete = {
+            title: {key: defaults[key] for key in names if key in defaults} | params
+            for title, params in stated.items()
+        }
+        for parameter in names:
+            lines += _along(settings[0].name, parameter, complete)
+    return lines
+
+
+def _along(algorithm: str, parameter: str, rows: Mapping[str, Values]) -> list[Line]:
+    """Return the lines of an algorithm along one parameter."""
+    by_rest: dict[str, Values] = {}
+    for title, params in rows.items():
+        if parameter in params and not isinstance(params[parameter], list | dict):
+            rest = {key: value for key, value in params.items() if key != parameter}
+            key = json.dumps(rest, sort_keys=True, default=str)
+            by_rest.setdefault(key, {})[title] = params[parameter]
+    several = len(by_rest) > 1
+    return [
+        Line(algorithm, parameter, values, key if several else "")
+        for key, values in by_rest.items()
+        if len({str(value) for value in values.values()}) > 1
+    ]
+
+
+def _flat(params: Mapping[str, Any]) -> Values:
+    """Return parameters with options inside others as ``sim_options.name``."""
+    flat: Values = {}
+    for key, value in params.items():
+        if isinstance(value, Mapping):
+            flat |= {f"{key}.{inner}": option for inner, option in _flat(value).items()}
+        else:
+            flat[key] = value
+    return flat
+
+
+class ParameterPlot(Plot):
+    """A metric against one parameter: a line for the rows that differ in it alone."""
+
+    name = "parameter"
+    title = "Parameters"
+    caption = (
+        "Each mark is a row of the table; a line joins rows that differ in this parameter alone. "
+        "Bars: confidence intervals. To choose a value, search on validation ratings (`search:`): "
+        "the best of these is chosen on the test ratings."
+    )
+    inches = (2.4, 2.2, 0.03)
+
+    def __init__(
+        self,
+        run: Run | Summary,
+        metric: str | None = None,
+        place: int = 1,
+        parameter: str | None = None,
+    ) -> None:
+        self.parameter = parameter
+        super().__init__(run, metric, place)
+
+    @classmethod
+    def each(cls, run: Run | Summary, metric: str | None = None, place: int = 1) -> list[Plot]:
+        """Return a plot for each parameter."""
+        first = cls(run, metric, place)
+        names = dict.fromkeys(line.parameter for line in first.lines)
+        return [cls(first.summary, first.label, place, name) for name in names]
+
+    @property
+    def part(self) -> str:
+        """The parameter."""
+        return f"-{self.parameter}"
+
+    def _select(self) -> pd.DataFrame:
+        """Return a row for each setting: its line, its value of the parameter, and the metric's."""
+        ranked = self.table.ranked(self.label)
+        self.lines: list[Line] = []
+        for line in lines_of(self.summary.info.experiment.algorithms):
+            values = {title: value for title, value in line.values.items() if title in ranked}
+            if len(values) > 1:
+                self.lines.append(Line(line.algorithm, line.parameter, values, line.rest))
+        if not self.lines:
+            raise self._nothing(
+                "no two rows differ in one parameter alone; add some, as {name: KNNBasic, "
+                "label: k 5, params: {k: 5}} and another with k: 20"
+            )
+        self.parameter = self.parameter or self.lines[0].parameter
+        self.about = f" by {self.parameter}"
+        rows = [
+            (title, number, line.algorithm, value, *self._value(title))
+            for number, line in enumerate(self.lines)
+            if line.parameter == self.parameter
+            for title, value in line.values.items()
+        ]
+        return self._frame(rows, "line", "of", self.parameter, "value", "low", "high")
+
+    def _draw(self, axes: Axes) -> None:
+        from matplotlib.ticker import NullLocator
+
+        data, values = self.data, list(self.data[str(self.parameter)])
+        is_number = all(isinstance(value, Real) and not isinstance(value, bool) for value in values)
+        if is_number:
+            places = [float(value) for value in values]
+        else:
+            words = list(dict.fromkeys(map(str, values)))
+            places = [float(words.index(str(value))) for value in values]
+        least, greatest = min(places), max(places)
+        if is_number and least > 0 and greatest / least >= LOGARITHMIC:
+            axes.set_xscale("log")
+            room = (greatest / least) ** 0.06
+            axes.set_xlim(least / room, greatest * room)
+        else:
+            room = (greatest - least) * 0.06
+            axes.set_xlim(least - room, greatest + room)
+        axes.xaxis.set_minor_locator(NullLocator())
+        if not is_number:
+            axes.set_xticks(range(len(words)), [shortened(word, 14) for word in words])
+        elif len(ticks := sorted(set(places))) <= MOST_TICKS:
+            axes.set_xticks(ticks, [f"{tick:.10g}" for tick in ticks])
+        else:
+            axes.xaxis.set_major_formatter("{x:.10g}")
+        axes.set_xlabel(str(self.parameter))
+        axes.vlines(places, data["low"], data["high"], self._colours(), lw=1, alpha=0.55)
+        placed = data.assign(place=places)
+        for _, line in placed.sort_values("place", kind="stable").groupby("line", sort=True):
+            if is_number:  # words have no order
+                axes.plot(line["place"], line["value"], "-", color=FAINT, lw=0.8, zorder=1)
+            for name, x, y in zip(line["algorithm"], line["place"], line["value"], strict=True):
+                axes.plot(x, y, ls="", zorder=3, **self.summary.styles[name].marks)
+        ends = [end for span in value_spans(data, "value").values() for end in span]
+        ends = [end for end in ends if not math.isnan(end)]
+        pad = 0.08 * ((max(ends) - min(ends)) or 1.0)
+        axes.set_ylim(min(ends) - pad, max(ends) + pad)
+        self._name_lines(axes, placed)
+
+    def _name_lines(self, axes: Axes, placed: pd.DataFrame) -> None:
+        """Write the algorithm beside the end of each line, if there are several."""
+        lasts = placed.sort_values("place", kind="stable").groupby("line").last()
+        if len(lasts) < 2:
+            return
+        low, high = axes.get_ylim()
+        gap = (high - low) * (SUBTITLE + 1.6) / (self.size[1] * 0.6 * 72)
+        heights = spread_positions(lasts["value"].tolist(), gap, low, high)
+        for number, at, name in zip(lasts.index, heights, lasts["of"], strict=True):
+            rest = self.lines[number].rest.strip("{}").replace('"', "")
+            text = shortened(f"{name} {rest}".strip(), 24)
+            beside = axes.get_yaxis_transform()
+            axes.text(1.03, at, text, transform=beside, size=SUBTITLE, va="center", color=MUTED)
+        axes.set_ylim(low, high)
+        laid_out(axes)
+
+    def _facts(self) -> dict[str, object]:
+        order = self.data.sort_values("value", ascending=not self.higher, kind="stable")
+        best = order.iloc[0]
+        return {
+            "best": best["algorithm"],
+            "setting": best[str(self.parameter)],
+            "value": self._text(best["value"]),
+        }
+
 
 SHORTEST = 1e-3
 """Seconds; what is faster stands here on a logarithmic axis."""
@@ -37,7 +321,7 @@ GROUP_MARKS = "os^DvP"
 """Of groups, up to as many; of more, the two ends have names."""
 
 
-class _Tradeoff(Plot):
+class TradeoffPlot(Plot):
     """Quality against the seconds of fitting and scoring, on a logarithmic axis."""
 
     name = "tradeoff"
@@ -86,10 +370,12 @@ class _Tradeoff(Plot):
         front = self.data[self.data["front"]].sort_values("seconds")
         columns = (front[column] for column in ("algorithm", "seconds", "value"))
         points = zip(*columns, strict=True)
-        return {"front": [(plain(n), seconds_text(s), self._text(value)) for n, s, value in points]}
+        return {
+            "front": [(printable(n), seconds_text(s), self._text(value)) for n, s, value in points]
+        }
 
 
-class _NdcgOverK(Plot):
+class NdcgOverKPlot(Plot):
     """A metric over its cut-off rank, for every label of its family.
 
     The intervals of two algorithms may overlap where their
@@ -164,7 +450,7 @@ class _NdcgOverK(Plot):
         return {"best": best, "ks": line["k"].tolist(), "first": first, "last": last}
 
 
-class _Distribution(Plot):
+class DistributionPlot(Plot):
     """How a metric is distributed over users, whose scores in several cells are averaged first."""
 
     name = "distribution"
@@ -206,7 +492,7 @@ class _Distribution(Plot):
         return {"best": row["algorithm"], "n_users": row["n_users"], **quartiles}
 
 
-class _Spread(Plot):
+class SpreadPlot(Plot):
     """The value of every fold and seed."""
 
     name = "spread"
@@ -244,7 +530,7 @@ class _Spread(Plot):
         return {"least": self._text(width.min()), "greatest": self._text(width.max())}
 
 
-class _Groups(Plot):
+class GroupsPlot(Plot):
     """The value of each algorithm in each group of users or items."""
 
     name = "groups"
@@ -336,12 +622,47 @@ class _Groups(Plot):
         return {"best": name, "least": ends[0], "greatest": ends[1]}
 
 
-_KINDS = (
-    _Tradeoff, _NdcgOverK, ParameterPlot, LearningPlot, _Distribution, DifferencePlot, _Groups,
-    _Spread,
-)  # fmt: skip
-KINDS: dict[str, type[Plot]] = {kind.name: kind for kind in _KINDS}
-"""Every kind of plot by the name that ``harness plot --kind`` takes."""
-tradeoff, ndcg_over_k, distribution = _Tradeoff.show, _NdcgOverK.show, _Distribution.show
-differences, groups, spread = DifferencePlot.show, _Groups.show, _Spread.show
-parameter, learning = ParameterPlot.show, LearningPlot.show
+@cache
+def kinds() -> dict[str, type[Plot]]:
+    """Return every kind of plot that can be used, by the name that ``harness plot --kind`` takes.
+
+    Raises
+    ------
+    PluginError
+        If a plug-in of another package is not a subclass of `Plot`.
+    """
+    usable = {}
+    for plugin, reason in plugins.declared("plots"):
+        if reason or plugins.problem(plugin):
+            continue
+        kind = plugin.load()
+        if not (isinstance(kind, type) and issubclass(kind, Plot)):
+            raise PluginError(
+                f"plots: {plugin.name!r} of {plugin.origin}: it is not a subclass of "
+                "harness.report.drawing.Plot; correct the entry point"
+            )
+        usable[plugin.name] = kind
+    return usable
+
+
+def show(run: Run, kind: str, metric: str | None, place: int) -> Axes:
+    """Draw a plot of a run in a new figure.
+
+    Raises
+    ------
+    ResultsError
+        If there is no such kind, or the run has nothing to show of it.
+    """
+    if kind not in kinds():
+        raise ResultsError(f"{run.info.name}: no plot {kind!r}; {suggestion(kind, kinds())}")
+    return kinds()[kind].show(run, metric, place=place)
+
+
+tradeoff, ndcg_over_k, distribution = TradeoffPlot.show, NdcgOverKPlot.show, DistributionPlot.show
+differences, groups, spread = DifferencePlot.show, GroupsPlot.show, SpreadPlot.show
+parameter = ParameterPlot.show
+
+
+def learning(run: Run, metric: str | None = None, *, place: int = 1) -> Axes:
+    """Draw the learning curves of a run."""
+    return kinds()["learning"].show(run, metric, place=place)

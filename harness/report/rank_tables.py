@@ -8,24 +8,26 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from harness import metrics
-from harness.arguments import checked
+from harness._util.arguments import checked
+from harness._util.libraries import pd
 from harness.comparison.across import AcrossDataSets
 from harness.errors import ResultsError
-from harness.lazy import pd
 from harness.report import drawing
 from harness.report.drawing import LABEL, SUBTITLE
 from harness.report.styles import FAINT, INK, MUTED, algorithm_styles
 from harness.report.summary import p_text, sentences, shortened
-from harness.results.display import (
+from harness.results.table import (
     DEFAULT_DECIMALS,
+    escape_latex,
     frame_to_csv,
+    latex_table,
     markdown_table,
     rounded,
 )
-from harness.results.latex import escape_latex, latex_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
 
 WIDTH = 5.0  # inches: names on both sides of the ranks
 ROW, BAR, SCALE, CRITICAL = 0.17, 0.07, 0.2, 0.22

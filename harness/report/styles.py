@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, TypeAdapter
 
-from harness.plugins import folded
-from harness.quantities import SearchSpace
+from harness.plugins.registry import folded
+from harness.schema.quantities import SearchSpace
 
 ALGORITHMS_FILE = Path(__file__).with_name("assets") / "algorithms.json"
 STYLE_FILE = Path(__file__).with_name("style.mplstyle")

@@ -10,27 +10,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness import metrics, statistics
+from harness._util.libraries import pd
 from harness.config.settings import Inference
 from harness.errors import ResultsError, counted, joined, suggestion
-from harness.lazy import pd
 from harness.report.styles import AlgorithmStyle, algorithm_styles
 from harness.results.cells import CellResult, FailedCell
-from harness.results.chosen_metric import chosen_metric
-from harness.results.display import (
-    DEFAULT_DECIMALS,
-    best_rows,
-    column_decimals,
-    marked_rows,
-    plain,
-    rounded,
-)
+from harness.results.headline import chosen_metric
 from harness.results.record import RunInfo
 from harness.results.runs import Run
 from harness.results.scores import plain_rows
 from harness.results.statistics import MetricComparison, PairDifference
+from harness.results.table import (
+    DEFAULT_DECIMALS,
+    best_rows,
+    column_decimals,
+    marked_rows,
+    printable,
+    rounded,
+)
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+
 
 ASSETS = Path(__file__).with_name("assets")
 
@@ -254,7 +255,7 @@ def templates() -> Environment:
         "each": lambda rows, form: [form.format(*row) for row in rows],
         "grouped": "{:,}".format,
         "joined": joined,
-        "plain": plain,
+        "plain": printable,
         "seconds": seconds_text,
     }
     return made
@@ -268,7 +269,7 @@ def sentences(about: str, **values: object) -> str:
 
 def shortened(name: str, width: int = 22) -> str:
     """Return a name that fits beside a plot, its middle cut if it is too long."""
-    text = plain(name)
+    text = printable(name)
     end = (width - 1) // 2
     return text if len(text) <= width else f"{text[: width - 1 - end]}…{text[-end:]}"
 

@@ -28,6 +28,7 @@ from harness.results.names import RowName
 if TYPE_CHECKING:
     from harness.metrics import Scores
 
+
 OUTSIDE = "not a model of the run: its estimates or lists were read from files"
 """How a row of another program was fitted."""
 
@@ -94,7 +95,7 @@ class CellFacts(Record):
 
 
 class WorthOfWeights(Record):
-    """What the weights of a metric are worth, see `harness.metrics.exposure_weights.Worth`."""
+    """What the weights of a metric are worth, see `harness.metrics.weights.Worth`."""
 
     n: Count
     effective: Amount

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Self
 
 import harness
-from harness.files import cache_folder
-from harness.lazy import psutil
+from harness._util.files import cache_folder
+from harness._util.libraries import psutil
 from harness.results.fields import Amount, Count, Record, Text
 
 PACKAGES = ("scikit-surprise", "numpy", "scipy", "numba", "pandas", "pyarrow")

@@ -16,7 +16,7 @@ from pydantic import (
     WrapValidator,
 )
 
-from harness.notes import PLAIN, Note
+from harness.notes.note import PLAIN, Note
 
 AGAIN = "run the config again"
 """What to do where a record, or a file beside it, cannot be read."""

@@ -8,15 +8,16 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from harness import metrics
+from harness._util.libraries import pd
 from harness.errors import AlgorithmError, ResultsError
-from harness.lazy import pd
-from harness.quantities import Range, SearchSpace
-from harness.results.display import ROW
 from harness.results.fields import AGAIN
 from harness.results.record import RunInfo
+from harness.results.table import ROW
+from harness.schema.quantities import Range, SearchSpace
 
 if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution
+
 
 BEST = 0.25  # share of the trials of a search that count as good: of 20 trials, five
 FEWEST_TRIALS = 20  # with fewer, over all searches of a row, there is no share: it would be chance

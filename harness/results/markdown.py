@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from harness.results.display import (
+from harness.results.record import RunInfo
+from harness.results.table import (
     AGAINST_BEST,
     GROUP,
     TextTable,
     display_table,
+    divided,
     escape_markdown,
     headline,
     is_apart,
     markdown_table,
 )
-from harness.results.record import RunInfo
 from harness.results.verdict import verdict_lines
 
 
@@ -38,8 +39,6 @@ def _markdown_tables(table: TextTable) -> Iterator[str]:
     """Yield the lines of the results tables, each under its names where they are kept apart."""
     tables = [table]
     if is_apart(table):
-        from harness.results.divided_tables import divided
-
         tables = divided(table)
     for number, part in enumerate(tables):
         if len(tables) > 1:

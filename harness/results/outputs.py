@@ -14,24 +14,23 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from harness import evaluation
-from harness.candidates import CandidatesSection
+from harness._util.files import report_os_error
+from harness._util.kernels import group_rows
+from harness._util.libraries import pa, pd, pq
+from harness.candidates.base import CandidatesSection
+from harness.candidates.sampled import Sampled
 from harness.config.settings import Outputs
 from harness.errors import MetricError, ResultsError
-from harness.files import report_os_error
-from harness.kernels import group_rows
-from harness.lazy import pa, pd, pq
 from harness.metrics import Metric, Pairs, Rankings
+from harness.rankings import evaluation
 from harness.rankings.grouped import offsets_of
-from harness.results.cell_reading import are_possible
 from harness.results.cells import CellName
-from harness.results.display import ROW
 from harness.results.fields import AGAIN
-from harness.results.parquet import read_parts
-from harness.results.parts import CELL, ESTIMATES_FILE, LISTS_FILE, OUTPUTS
+from harness.results.folder import CELL, ESTIMATES_FILE, LISTS_FILE, OUTPUTS
+from harness.results.frames import read_parts
 from harness.results.scores import RowScores
-from harness.results.store import CellRecord
-from harness.sampled_candidates import Sampled
+from harness.results.store import CellRecord, are_possible
+from harness.results.table import ROW
 from harness.splits import Split
 
 LEFT_OUT = -1
@@ -116,7 +115,7 @@ def _estimates(split: Split, section: CandidatesSection, record: CellRecord) -> 
     }
 
 
-class Rescored(NamedTuple):
+class RescoredRow(NamedTuple):
     """The scores of a row of a run, computed from its estimates."""
 
     names: dict[str, str]  # what `ROW` lists
@@ -139,7 +138,7 @@ def evaluates(path: Path) -> bool:
     return {*CELL, *OUTPUTS[ESTIMATES_FILE]} <= names
 
 
-def rescore(path: Path, asked: Sequence[Metric]) -> Iterator[Rescored]:
+def rescore(path: Path, asked: Sequence[Metric]) -> Iterator[RescoredRow]:
     """Score the rows of a run again from its ``estimates.parquet``, one cell in memory at a time.
 
     The file has the rank of every test item, so that metrics of whole lists are exact; those of
@@ -175,7 +174,7 @@ def rescore(path: Path, asked: Sequence[Metric]) -> Iterator[Rescored]:
             seen.add(key)
         seen.add(row)
         counts = collected.n_undefined, collected.n_users
-        yield Rescored(names, collected.values, *counts, pd.concat(frames))
+        yield RescoredRow(names, collected.values, *counts, pd.concat(frames))
     if not seen:
         raise ResultsError(f"{path}: no cell finished; {AGAIN}")
 

@@ -10,12 +10,11 @@ from pathlib import Path
 
 from pydantic_core import from_json
 
-from harness.arguments import checked
+from harness._util.arguments import checked
+from harness._util.files import RUN_FILE, report_os_error, restore_folder
 from harness.errors import ResultsError, counted, suggestion
-from harness.files import RUN_FILE, report_os_error, restore_folder
 from harness.results.fields import AGAIN
-from harness.results.folder import check_file, own_names
-from harness.results.history import earlier_runs, name_of, place_of_earlier
+from harness.results.folder import check_file, earlier_runs, name_of, own_names, place_of_earlier
 from harness.results.record import NO_DIGEST, SCHEMA_VERSION, RunInfo, record_in
 from harness.results.runs import Run
 

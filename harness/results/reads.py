@@ -19,7 +19,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from harness.files import remembered_digest
+from harness._util.files import remembered_digest
 
 ABSENT = "absent"
 FOLDER = "folder"

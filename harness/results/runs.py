@@ -7,25 +7,32 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from harness._util.files import RUN_FILE
+from harness._util.libraries import pd
 from harness.errors import ResultsError
-from harness.files import RUN_FILE
-from harness.lazy import pd
-from harness.results import display
+from harness.results import frames
+from harness.results import table as display
 from harness.results.cells import FailedCell
-from harness.results.display import GROUP
 from harness.results.fields import AGAIN
-from harness.results.folder import DERIVED, GROUPS_FILES, digests_of, replace_run
-from harness.results.markdown import to_markdown
-from harness.results.parts import (
+from harness.results.folder import (
     CELL,
+    DERIVED,
     ESTIMATES_FILE,
+    GROUPS_FILES,
     LISTS_FILE,
     OUTPUTS,
     TRIALS_FILE,
     USERS_FILE,
     Kind,
+    differences,
+    digests_of,
+    replace_run,
 )
+from harness.results.frames import rows_in, trials_in
+from harness.results.importance import importance_frame
+from harness.results.markdown import to_markdown
 from harness.results.record import RunInfo, record_in, to_json
+from harness.results.table import GROUP
 from harness.results.views import SessionViews
 
 if TYPE_CHECKING:
@@ -126,8 +133,6 @@ class Run(SessionViews):
         Columns are ``algorithm``; ``dataset``, ``split``, ``candidates``; for each metric its
         label, NaN where it has no bounds; ``table`` and ``row``.
         """
-        from harness.results import frames
-
         return frames.room(self.info, self.table, self.bounds)
 
     @cached_property
@@ -140,8 +145,6 @@ class Run(SessionViews):
         the margin) or undecided; ``favours`` is the better of the two, None where the tests found
         neither.
         """
-        from harness.results import frames
-
         return frames.pairs(self.info)
 
     @cached_property
@@ -156,8 +159,6 @@ class Run(SessionViews):
         score, ``n_left_out`` without, and ``n_members``: test users, or items with a test rating;
         ``table`` and ``row``. Empty without groups.
         """
-        from harness.results import frames
-
         return frames.groups(self.info)
 
     @cached_property
@@ -168,8 +169,6 @@ class Run(SessionViews):
         groups of most and least value among those of 30 users or more, their ``difference``, and
         ``low`` and ``high``, its interval.
         """
-        from harness.results import frames
-
         return frames.gaps(self.info)
 
     @cached_property
@@ -183,7 +182,6 @@ class Run(SessionViews):
         """One row for each setting that a search tried, None when nothing was tuned."""
         if TRIALS_FILE not in self.info.files:
             return None
-        from harness.results.frames import trials_in
 
         return trials_in(self.path(TRIALS_FILE), self.info)
 
@@ -214,8 +212,6 @@ class Run(SessionViews):
         >>> run.budget()["trials"].tolist()
         [0, 1, 2]
         """
-        from harness.results import frames
-
         return frames.budget(self.info, self._tried())
 
     def importance(self) -> pd.DataFrame:
@@ -252,8 +248,6 @@ class Run(SessionViews):
         >>> run.importance()[["algorithm", "parameter", "importance", "n_trials"]].values.tolist()
         [['ItemMean', 'damping', 1.0, 20]]
         """
-        from harness.results.importance import importance_frame
-
         return importance_frame(self.info, self._tried())
 
     def _tried(self) -> pd.DataFrame:
@@ -295,8 +289,6 @@ class Run(SessionViews):
         return self.folder / name
 
     def _read(self, name: str, columns: dict[str, Kind]) -> pd.DataFrame:
-        from harness.results.frames import rows_in
-
         return rows_in(self.path(name), self.info, columns)
 
     @property
@@ -353,7 +345,5 @@ class Run(SessionViews):
         run = Run(info, self.users, folder, self.trials)
         run.outdated = [] if earlier else derived  # which an earlier run that is kept still has
         if earlier is not None:
-            from harness.results.history import differences
-
             run.earlier, run.changed = earlier, differences(record_in(earlier), record_in(folder))
         return run

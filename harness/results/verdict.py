@@ -2,33 +2,158 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
 from harness import metrics
-from harness.errors import counted
-from harness.notes import SEPARATOR, Note, by_weight, plain
-from harness.plugins import folded
-from harness.results.display import (
+from harness.errors import counted, joined, listed
+from harness.notes.note import SEPARATOR, Note, by_weight, plain
+from harness.plugins.registry import folded
+from harness.results.record import RunInfo
+from harness.results.scores import is_mean_of_users
+from harness.results.statistics import Answer, MetricComparison, PairDifference, RowResult, leading
+from harness.results.table import (
     DEFAULT_DECIMALS,
     column_decimals,
     comparison_of,
+    printable,
     rounded,
 )
-from harness.results.display import plain as printable
-from harness.results.margin import answers_in_words
-from harness.results.no_verdict import CANNOT, reasons
-from harness.results.record import RunInfo
-from harness.results.sentences import LONGEST_NAME, fitting, row_names, shortened
-from harness.results.statistics import (
-    Answer,
-    MetricComparison,
-    PairDifference,
-    RowResult,
-    leading,
-)
+
+LONGEST_SENTENCE = 200
+"""Characters of a sentence of a verdict."""
+MOST_NAMES = 3
+"""Rows that a sentence names; it counts the others."""
+LONGEST_NAME = 48
+
+
+def row_names(names: Sequence[str], most: int) -> str:
+    """Return some names, and how many more there are; their number alone for `most` 0."""
+    if not most:
+        return counted(len(names), "row")
+    names = [shortened(name) for name in names]
+    return listed(names, most) if len(names) > most else joined(names)
+
+
+def shortened(name: str, longest: int = LONGEST_NAME) -> str:
+    """Return a name without its middle where it is too long."""
+    text = printable(name)
+    end = (longest - 5) // 2
+    return text if len(text) <= longest else f"{text[:end]} ... {text[-end:]}"
+
+
+def fitting(text: Callable[[int], str]) -> str:
+    """Return a sentence that names as many rows as fit in `LONGEST_SENTENCE`."""
+    texts = [text(most) for most in range(MOST_NAMES, -1, -1)]
+    return next((shown for shown in texts if len(shown) <= LONGEST_SENTENCE), texts[-1])
+
+
+CANNOT = "cannot decide: "
+"""How a comparison begins to say why no difference could be significant."""
+TOO_FEW = "too few users differ between any two rows"
+
+
+def reasons(standing: Standing, code: str, values: Mapping[str, Any]) -> Iterator[str]:
+    """Return the sentences of a verdict of this code, which is not ``leads``."""
+    return {
+        "not-compared": _not_compared,
+        "all-equal": _all_equal,
+        "cannot-decide": _cannot_decide,
+        "no-leader": _no_leader,
+        "one-row": _one_row,
+        "no-row": _no_row,
+    }[code](standing, values)
+
+
+def _not_compared(standing: Standing, values: Mapping[str, Any]) -> Iterator[str]:
+    if not is_mean_of_users(metrics.parse(standing.label)):
+        why = "its values are not means over users, which the tests need"
+    elif standing.info.experiment.statistics is None:
+        why = "the config turns statistics off; delete `statistics: null`"
+    else:
+        why = "its rows were not compared; the notes say why"
+    yield f"No verdict by {standing.label}: {why}."
+    yield fitting(
+        lambda most: (
+            f"The best value is {standing.shown()}, of {row_names(standing.leaders, most)}"
+            f"{standing.above_baseline(values)}{standing.left_out(values, most)}."
+        )
+    )
+
+
+def _cannot_decide(standing: Standing, values: Mapping[str, Any]) -> Iterator[str]:
+    note = standing.comparison.note if standing.comparison else ""
+    why = note.removeprefix(CANNOT) if note.startswith(CANNOT) else TOO_FEW
+    yield f"No verdict by {standing.label}: the test cannot decide; {why}."
+    yield from _best_value(standing, values)
+
+
+def _no_leader(standing: Standing, values: Mapping[str, Any]) -> Iterator[str]:
+    yield (
+        f"No verdict by {standing.label}: the rows have different users, and each row is "
+        "significantly worse than another one for the users that the two share."
+    )
+    yield from _best_value(standing, values)
+
+
+def _best_value(standing: Standing, values: Mapping[str, Any]) -> Iterator[str]:
+    def text(most: int) -> str:
+        within = ""
+        if standing.margin is not None and (names := standing.answered("equivalent")):
+            within = f", within {standing.margin:g} equivalent to {row_names(names, most)}"
+        began = f"The best value is {standing.shown()}, of {row_names(standing.leaders, most)}"
+        return f"{began}{within}{standing.left_out(values, most)}."
+
+    yield fitting(text)
+
+
+def _all_equal(standing: Standing, values: Mapping[str, Any]) -> Iterator[str]:
+    rows = counted(len(standing.scores), "row")
+    yield fitting(
+        lambda most: (
+            f"No verdict by {standing.label}: all {rows} have the same value, {standing.shown()}"
+            f"{standing.left_out(values, most)}."
+        )
+    )
+
+
+def _one_row(standing: Standing, values: Mapping[str, Any]) -> Iterator[str]:
+    def text(most: int) -> str:
+        name = row_names(standing.leaders, 1)
+        began = f"No verdict by {standing.label}: {name} ({standing.shown()}) is the only row"
+        among = " with a value" * (len(standing.rows) > 1)
+        return f"{began}{among}{standing.left_out(values, most)}."
+
+    yield fitting(text)
+
+
+def _no_row(standing: Standing, values: Mapping[str, Any]) -> Iterator[str]:
+    folds = " on every fold" if standing.info.has_several_cells else ""
+    yield fitting(
+        lambda most: (
+            f"No verdict by {standing.label}: no row has a value{folds}"
+            f"{standing.left_out(values, most)}."
+        )
+    )
+
+
+def answers_in_words(standing: Standing, most: int) -> str:
+    """Return the rows by their answer against the leaders."""
+    words = {
+        "equivalent": f"within {standing.margin:g} equivalent to",
+        "undecided": "undecided against",
+        "different": "different from",
+        "": "not the same answer against each of them:",
+    }
+    rows = {answer: standing.answered(answer) for answer in words}
+    return "; ".join(
+        f"{said} {row_names(rows[answer], most if answer != 'different' else min(most, 1))}"
+        for answer, said in words.items()
+        if rows[answer]
+    )
+
 
 SIMPLE = frozenset({"random", "popularity", "itemmean"})
 """The baselines that the leading row is measured against, as `folded` writes their names."""

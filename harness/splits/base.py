@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import Annotated, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import model_validator
+from pydantic import ConfigDict, Field, model_validator
 
-from harness import seeds
-from harness.arguments import checked
+from harness._util import seeds
+from harness._util.arguments import checked
+from harness._util.libraries import pd
 from harness.datasets import Ratings
 from harness.errors import SplitError
 from harness.metrics.filled_ratings import filled_rating
-from harness.notes import Note
-from harness.sections import Kind
+from harness.notes.note import Note
+from harness.schema.quantities import State
+from harness.schema.sections import Kind
 
 Mask = NDArray[np.bool_]
 Rows = NDArray[np.int64]
@@ -32,7 +35,7 @@ Notes = tuple[Note, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Split:
+class Fold:
     """Ratings divided into a training and a test part.
 
     Parameters
@@ -88,7 +91,7 @@ class SplitSection(Kind):
     """A way to divide ratings into a training and a test part."""
 
     plugin_kind, family = "splits", "split"
-    of_record = "harness.splits.recorded:RecordedSplit"
+    of_record = "harness.splits.base:RecordedSplit"
     from_files: ClassVar[bool] = False
     """Whether files decide the rows: the split is then known by its rows, not by its keys."""
 
@@ -111,7 +114,7 @@ class SplitSection(Kind):
     @abstractmethod
     def splits(
         self, ratings: Ratings, rows: Rows | None, seed: int, base: Path | None
-    ) -> list[Split]:
+    ) -> list[Fold]:
         """Divide ratings, or the training part in `rows` (rising), or raise SplitError.
 
         `seed` is the run's; `base` is where relative paths start.
@@ -145,7 +148,7 @@ class DrawnSplit(SplitSection):
 
     def splits(
         self, ratings: Ratings, rows: Rows | None, seed: int, base: Path | None
-    ) -> list[Split]:
+    ) -> list[Fold]:
         state = getattr(self, "random_state", None)
         if state is None:
             state = seeds.derive(seed, "split", self.kind)
@@ -159,7 +162,7 @@ class FilterSection(Kind):
     """A kind of filter with its options."""
 
     plugin_kind, family = "splits", "filter"
-    of_record = "harness.splits.recorded:RecordedFilter"
+    of_record = "harness.splits.base:RecordedFilter"
     short = ""
     name: ClassVar[str] = ""
     """The short name, with `{0.key}` for an option."""
@@ -176,7 +179,7 @@ class FilterSection(Kind):
 @checked(SplitError)
 def make(
     section: SplitSection, ratings: Ratings, seed: int, base: Path | None = None
-) -> list[Split]:
+) -> list[Fold]:
     """Split ratings by a section of a config.
 
     Parameters
@@ -202,7 +205,7 @@ def make(
 
     Examples
     --------
-    >>> from harness.splits.folds import KFold
+    >>> from harness.splits.random import KFold
     >>> r = Ratings.from_columns([1, 1, 2, 2], [1, 2, 1, 2], [1, 2, 3, 4], scale=(1, 5))
     >>> [split.test.tolist() for split in make(KFold(n_splits=2, shuffle=False), r, seed=0)]
     [[0, 1], [2, 3]]
@@ -212,8 +215,8 @@ def make(
 
 @checked(SplitError)
 def validation(
-    split: Split, section: SplitSection, seed: int, base: Path | None = None
-) -> list[Split]:
+    split: Fold, section: SplitSection, seed: int, base: Path | None = None
+) -> list[Fold]:
     """Split the training part of a split again, into one or several folds; its test part is unused.
 
     The rows are those of the whole data; the training part is taken in the order of the data.
@@ -224,7 +227,7 @@ def validation(
 
 def assemble(
     name: str, ratings: Ratings, folds: list[Parts], rows: Rows | None = None, notes: Notes = ()
-) -> list[Split]:
+) -> list[Fold]:
     """Check the parts of every fold of `rows`, or of all ratings, then name and hash them."""
     n_divided, n_folds = len(ratings), len(folds)
     if rows is not None:
@@ -240,12 +243,12 @@ def assemble(
                     "change the sizes of the split or use more data"
                 )
             digest.update(np.ascontiguousarray(part, dtype="<i8").data)
-        split = Split(ratings, train, test, name, fold, n_folds, digest.hexdigest())
+        split = Fold(ratings, train, test, name, fold, n_folds, digest.hexdigest())
         splits.append(replace(split, notes=(*notes, *_notes(split, n_divided))))
     return splits
 
 
-def _notes(split: Split, n_divided: int) -> Iterator[Note]:
+def _notes(split: Fold, n_divided: int) -> Iterator[Note]:
     """Yield notes on users and items without training ratings, on ratings left out, on leaks."""
     ratings, train, test = split.ratings, split.train, split.test
     if (number := filled_rating(ratings.ratings[test])) is not None:
@@ -277,3 +280,83 @@ def natural(text: str) -> tuple[bool, Decimal, str]:
     """Return a key that sorts as people count: 2 before 10, numbers before words."""
     number = text.isdecimal()
     return not number, Decimal(text if number else 0), text
+
+
+class RecordedSplit(SplitSection):
+    """A kind of split of a run that is only read: its name and its sentence, without its code."""
+
+    model_config = ConfigDict(extra="allow")
+
+    kind: str
+    facts: dict[str, str] = Field(exclude=True)
+
+    def splits(
+        self, ratings: Ratings, rows: Rows | None, seed: int, base: Path | None
+    ) -> list[Fold]:
+        """Raise a SplitError."""
+        raise SplitError(
+            f"{self.kind}: its code was not imported, since a run that names it was only read"
+        )
+
+    def describe(self) -> str:
+        """Return the name that the run recorded."""
+        return self.facts.get("name", self.kind)
+
+    def sentence(self, part: str = "test part") -> str:
+        """Return the sentence that the run recorded."""
+        return self.facts.get("sentence", f"{self.kind} divides the ratings.")
+
+
+class RecordedFilter(FilterSection):
+    """A kind of filter of a run that is only read."""
+
+    model_config = ConfigDict(extra="allow")
+
+    kind: str
+    facts: dict[str, str] = Field(exclude=True)
+
+    def keep(self, ratings: Ratings, state: int) -> Mask:
+        """Raise a SplitError."""
+        raise SplitError(
+            f"{self.kind}: its code was not imported, since a run that names it was only read"
+        )
+
+    def describe(self) -> str:
+        """Return the name that the run recorded."""
+        return self.facts.get("name", self.kind)
+
+
+LegacySeed = Annotated[
+    State | None,
+    Field(
+        description="Seed of NumPy's legacy generator, as in a published script; null: from the "
+        "run's seed."
+    ),
+]
+Seed = Annotated[State | None, Field(description="Seed of the draws; null: from the run's seed.")]
+
+
+def seeded(state: int | None) -> str:
+    """Return the part of a sentence that names a seed of a config."""
+    return "" if state is None else f" (random_state {state})"
+
+
+def rounded(size: float, n: int, *, up: bool) -> int:
+    """Return a share of `n` as a count, and a count as it is."""
+    if isinstance(size, int):
+        return size
+    # 0.07 * 100 is 7.000000000000001: a share is taken as it is written.
+    return math.ceil(size * n - 1e-6) if up else math.floor(size * n + 1e-6)
+
+
+def draw_users(ratings: Ratings, size: float, state: np.random.Generator, refusal: str) -> Rows:
+    """Draw a share or a count of the users; `refusal` is the message where there are too few."""
+    users = pd.unique(ratings.users)  # as they appear
+    n = rounded(size, len(users), up=True)
+    if n > len(users):
+        raise SplitError(refusal.format(f"{n:,}", f"{len(users):,}"))
+    return users[state.permutation(len(users))[:n]].astype(np.int64)
+
+
+Split = Fold
+"""The name that a fold had in version 0.3."""

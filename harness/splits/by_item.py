@@ -6,13 +6,21 @@ from typing import Literal
 
 import numpy as np
 
+from harness._util.libraries import pd
 from harness.datasets import Ratings
 from harness.errors import SplitError
-from harness.lazy import pd
-from harness.quantities import Share, Size, SizeOrZero, written
-from harness.splits.base import DrawnSplit, Notes, Parts, SplitSection, natural
-from harness.splits.fields import LegacySeed, Seed, seeded
-from harness.splits.shares import rounded
+from harness.schema.quantities import Share, Size, SizeOrZero, written
+from harness.splits.base import (
+    DrawnSplit,
+    LegacySeed,
+    Notes,
+    Parts,
+    Seed,
+    SplitSection,
+    natural,
+    rounded,
+    seeded,
+)
 
 
 class ItemHoldout(DrawnSplit):

@@ -9,22 +9,24 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
+from harness._util.libraries import pd
 from harness.datasets import Ratings
 from harness.errors import SplitError, counted
-from harness.lazy import pd
-from harness.notes import Note
-from harness.quantities import Folds, Share, Size, SizeOrZero, written
+from harness.notes.note import Note
+from harness.schema.quantities import Folds, Share, Size, SizeOrZero, written
 from harness.splits.base import (
     DrawnSplit,
     Mask,
     Notes,
     Parts,
     Rows,
+    Seed,
     SplitSection,
+    draw_users,
     natural,
+    rounded,
+    seeded,
 )
-from harness.splits.fields import Seed, seeded
-from harness.splits.shares import draw_users, rounded
 
 Choice = Annotated[
     Literal["random", "latest"],

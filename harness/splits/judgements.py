@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from harness.arguments import MOST_RATING, unit_fault
+from harness._util.arguments import MOST_RATING, unit_fault
+from harness._util.libraries import pd
 from harness.datasets import Ratings
+from harness.datasets.exchanged import QRELS, read_table
 from harness.errors import SplitError, counted
-from harness.lazy import pd
-from harness.notes import Note
-from harness.splits.base import Rows, Split, SplitSection, assemble
+from harness.notes.note import Note
+from harness.splits.base import Fold, Rows, SplitSection, assemble
 
 if TYPE_CHECKING:
     from harness.datasets.conversion import Coded, Table
@@ -34,10 +35,8 @@ class Judgements(SplitSection):
 
     def splits(
         self, ratings: Ratings, rows: Rows | None, seed: int, base: Path | None
-    ) -> list[Split]:
+    ) -> list[Fold]:
         """Return the training rows, and the judgements as rows behind those of the ratings."""
-        from harness.datasets.written import QRELS, read_table
-
         table = read_table(self.path, ("user", "item"), ("rating",), form=QRELS, base=base)
         grades = self._grades(table)
         train = np.arange(len(ratings)) if rows is None else rows

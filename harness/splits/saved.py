@@ -13,22 +13,26 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from harness.arguments import checked
+from harness._util.arguments import checked
+from harness._util.files import report_os_error, write_output
+from harness._util.libraries import pa, pd, pq
+from harness._util.paths import placed
 from harness.datasets import Ratings
+from harness.datasets.cleaning import refuse_faults
 from harness.datasets.columns import RATINGS, Kind, Roles
-from harness.datasets.own_files import find_file
+from harness.datasets.places import find_file
+from harness.datasets.readers import read_file
+from harness.datasets.readers.base import ReadOptions
 from harness.errors import SplitError, reason_of
-from harness.files import report_os_error
-from harness.lazy import pa, pd, pq
-from harness.named_outputs import write_output
-from harness.named_paths import placed
-from harness.notes import Note, as_note
+from harness.notes.note import Note, as_note
+from harness.schema.sections import OneOrMore
 from harness.splits.base import (
+    DrawnSplit,
+    Fold,
     Mask,
     Notes,
     Parts,
     Rows,
-    Split,
     SplitSection,
     assemble,
     natural,
@@ -36,6 +40,7 @@ from harness.splits.base import (
 
 if TYPE_CHECKING:
     from harness.datasets.conversion import Table
+
 
 VERSION = 1
 _KEY = b"harness.split"
@@ -96,7 +101,7 @@ class Predefined(SplitSection):
 
     def splits(
         self, ratings: Ratings, rows: Rows | None, seed: int, base: Path | None
-    ) -> list[Split]:
+    ) -> list[Fold]:
         within = np.arange(len(ratings)) if rows is None else rows
         notes: Notes = ()
         if self.file is not None:
@@ -213,7 +218,7 @@ class SavedSplit(SplitSection):
 
     def splits(
         self, ratings: Ratings, rows: Rows | None, seed: int, base: Path | None
-    ) -> list[Split]:
+    ) -> list[Fold]:
         splits = read(placed(self.path, base), ratings)
         if rows is None:
             return splits
@@ -263,10 +268,6 @@ def _read(
     path: str, ratings: Ratings, within: Rows, base: Path | None, role: str, **layout: Any
 ) -> tuple[Table, Rows]:
     """Read pairs with a rating or a fold, and find the row of each among some of the ratings."""
-    from harness.datasets.cleaning import refuse_faults
-    from harness.datasets.readers import read_file
-    from harness.datasets.readers.base import ReadOptions
-
     kind: Kind = "number" if role == "rating" else "id"
     roles = Roles({"user": "id", "item": "id", role: kind}, RATINGS.usual | {"fold": ()})
     # The hint of a decimal comma is for those who can name it.
@@ -301,7 +302,7 @@ def _pair(table: Table, row: int) -> str:
 
 
 @checked(SplitError)
-def save(splits: Split | Sequence[Split], path: Path | str) -> None:
+def save(splits: Fold | Sequence[Fold], path: Path | str) -> None:
     """Write one split, or the folds of one, into a Parquet file.
 
     The file has a row for each rating of each part: `fold` (int32, from 0), `part` (``train`` or
@@ -321,7 +322,7 @@ def save(splits: Split | Sequence[Split], path: Path | str) -> None:
         If there is nothing to write, the folds are of different data, or the file cannot be
         written.
     """
-    folds = [splits] if isinstance(splits, Split) else list(splits)
+    folds = [splits] if isinstance(splits, Fold) else list(splits)
     path = Path(path)
     if not folds:
         raise SplitError(f"{path}: no split to save; make one first")
@@ -356,7 +357,7 @@ def save(splits: Split | Sequence[Split], path: Path | str) -> None:
 
 
 @checked(SplitError)
-def read(path: Path | str, ratings: Ratings) -> list[Split]:
+def read(path: Path | str, ratings: Ratings) -> list[Fold]:
     """Read the folds that `save` wrote.
 
     Parameters
@@ -424,3 +425,54 @@ def _read_note(written: str | dict[str, Any]) -> Note:
 def _seal(about: Mapping[str, object]) -> str:
     """Return the hash of the folds' description; their rows have fingerprints."""
     return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
+
+
+PublishedFold = Literal["u1", "u2", "u3", "u4", "u5", "ua", "ub"]
+
+
+class MovieLensFolds(DrawnSplit):
+    """The folds that come with MovieLens 100K, made from `u.data` alone."""
+
+    kind: Literal["movielens-folds"] = "movielens-folds"
+    """The published folds of MovieLens 100K, in the order of their files, row for row."""
+    folds: OneOrMore[PublishedFold] = Field(default=["u1", "u2", "u3", "u4", "u5"])
+    """`u1` to `u5`: each fifth of the rows, in the order of the data, is the test part of one;
+    `ua` and `ub`: each user's first ten rows, and the ten after them."""
+
+    @property
+    def n_folds(self) -> int:
+        return len(self.folds)
+
+    def draw(self, ratings: Ratings, state: int) -> tuple[list[Parts], Notes]:
+        ids = [*ratings.user_ids, *ratings.item_ids]
+        if odd := next((label for label in ids if not str(label).isdecimal()), None):
+            raise SplitError(
+                f"{self.describe()}: the id {str(odd)!r} is no whole number, so the rows have not "
+                "the order of the published files; use ml-100k"
+            )
+        users, items = (
+            np.array([int(str(label)) for label in labels])[codes]
+            for labels, codes in (
+                (ratings.user_ids, ratings.users),
+                (ratings.item_ids, ratings.items),
+            )
+        )
+        rows = np.lexsort((items, users))
+        fifth = np.arange(len(ratings)) * 5 // max(len(ratings), 1)
+        place = pd.Series(users).groupby(users).cumcount().to_numpy()  # among the user's rows
+        folds = []
+        for name in self.folds:
+            tested = (
+                place // 10 == "ab".index(name[1]) if name[1] in "ab" else fifth == int(name[1]) - 1
+            )
+            folds.append((rows[~tested[rows]], rows[tested[rows]]))
+        return folds, ()
+
+    def describe(self) -> str:
+        return f"MovieLens folds {', '.join(self.folds)}"
+
+    def sentence(self, part: str = "test part") -> str:
+        return (
+            f"The {part} is that of the folds that are published with MovieLens 100K as "
+            f"{', '.join(self.folds)}, made from its ratings in the order of the published files."
+        )

@@ -9,14 +9,13 @@ from typing import Annotated, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from harness import seeds
+from harness._util import seeds
 from harness.datasets import Ratings
 from harness.errors import SplitError
-from harness.notes import Note
-from harness.quantities import written
-from harness.splits.base import Rows, Split, SplitSection, assemble
+from harness.notes.note import Note
+from harness.schema.quantities import written
+from harness.splits.base import Fold, Rows, SplitSection, assemble, rounded
 from harness.splits.random import Holdout
-from harness.splits.shares import rounded
 
 OF_THE_PARTS = {"unknown-users", "unknown-items", "leak"}
 """Notes on a split that depend on which ratings are in training."""
@@ -55,7 +54,7 @@ class TrainingShare(SplitSection):
 
     def splits(
         self, ratings: Ratings, rows: Rows | None, seed: int, base: Path | None
-    ) -> list[Split]:
+    ) -> list[Fold]:
         """Divide ratings as the other split does, and leave a part of the training ratings out."""
         wholes = self.of.splits(ratings, rows, seed, base)
         parts = [(self._part(whole, seed), whole.test) for whole in wholes]
@@ -65,7 +64,7 @@ class TrainingShare(SplitSection):
             for whole, split in zip(wholes, made, strict=True)
         ]
 
-    def _part(self, whole: Split, seed: int) -> Rows:
+    def _part(self, whole: Fold, seed: int) -> Rows:
         """Return the rows that stay, in the order of the whole training part."""
         ratings, train = whole.ratings, whole.train
         rng = seeds.generator(seed, "training share", self.by, whole.fold)
@@ -85,7 +84,7 @@ class TrainingShare(SplitSection):
         stays[order[: rounded(self.share, len(train), up=True)]] = True
         return train[stays]
 
-    def _notes(self, whole: Split, split: Split) -> list[Note]:
+    def _notes(self, whole: Fold, split: Fold) -> list[Note]:
         values = {
             "share": self.share, "by": self.by, "whole": whole.fingerprint, "n": len(split.train),
             "n_all": len(whole.train),

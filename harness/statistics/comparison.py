@@ -8,15 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from harness.arguments import MOST_SCORE, as_array, checked, unit_fault
+from harness._util.arguments import MOST_SCORE, as_array, checked, unit_fault
+from harness._util.libraries import pd, scipy
 from harness.errors import ComparisonError, counted, suggestion
-from harness.lazy import pd, scipy
 from harness.statistics.corrections import Correction, adjust, ranked_letters
 from harness.statistics.intervals import IntervalMethod
 from harness.statistics.paired import DEFAULT_RESAMPLES, check_words
 from harness.statistics.pairs import MARGIN, SEED_TESTS, PairedTest, ScoredPairs, with_power
 from harness.statistics.resampling import MANY_USERS, MOST_RESAMPLES, Draws, Floats
 from harness.statistics.standard_error import StandardError
+from harness.statistics.variance import note_of_few, over_seeds
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,8 +228,6 @@ def compare(
         errors = StandardError(*error)
         low, high = scored.intervals(confidence, interval, draws)
     else:
-        from harness.statistics.variance import note_of_few, over_seeds
-
         compared = over_seeds(scored, seeds, test, ratio or 0.0)
         low, high = compared.interval(np.concatenate([means, of_pairs]), confidence)
         errors = StandardError(compared.error[n:], compared.degrees[n:])
@@ -273,8 +272,6 @@ def compare(
     )
     differences = None
     if baseline is not None:
-        from harness.statistics.baseline import against
-
         differences = against(pairs, baseline, correction, level, margin)
     settings = (test, correction, interval, n_resamples, confidence, draws.seed, note, margin)
     from_moments = n_resamples is None and scored.from_moments and test not in SEED_TESTS
@@ -383,3 +380,37 @@ def _faults(
         yield f"ratio {ratio}; give test ratings for each training rating, as 0.25"
     if margin is not None and not 0 < margin < np.inf:
         yield f"margin {margin}; use a difference above 0, as 0.01"
+
+
+@checked(ComparisonError)
+def against(
+    pairs: pd.DataFrame,
+    baseline: str,
+    correction: Correction | None,
+    level: float,
+    margin: float | None,
+) -> pd.DataFrame:
+    """Return the pairs with the baseline, turned so that it is second, and corrected again.
+
+    Without a correction, p-values stay those among all pairs.
+    """
+    if missing := {"first", "second", "p", "low", "high"} - {*pairs}:
+        raise ComparisonError(
+            f"against: pairs has no column {sorted(missing)[0]!r}; give those of a Comparison"
+        )
+    rows = pairs[(pairs["first"] == baseline) | (pairs["second"] == baseline)].copy()
+    turned = rows["first"] == baseline
+    rows.loc[turned, ["first", "second"]] = rows.loc[turned, ["second", "first"]].to_numpy()
+    rows.loc[turned, ["low", "high"]] = -rows.loc[turned, ["high", "low"]].to_numpy()
+    for column in ("difference", "effect_size"):
+        rows.loc[turned, column] *= -1
+    rows = rows.reset_index(drop=True)
+    if correction is None:
+        return rows
+    rows["p_adjusted"] = adjust(rows["p"], correction)
+    rows["significant"] = rows["p_adjusted"] <= level
+    if "opposite" in rows:
+        rows["significant"] &= ~rows["opposite"]
+    if "can_decide" in rows:
+        rows["can_decide"] |= rows["significant"]
+    return with_power(rows, correction, level, margin)

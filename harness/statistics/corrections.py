@@ -9,9 +9,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from harness.arguments import as_array, checked
+from harness._util.arguments import as_array, checked
+from harness._util.libraries import scipy
 from harness.errors import ComparisonError
-from harness.lazy import scipy
 
 Floats = NDArray[np.float64]
 Correction = Literal["holm", "benjamini-hochberg", "none"]

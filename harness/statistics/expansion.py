@@ -13,8 +13,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.kernels import each_block, kernel
-from harness.lazy import scipy
+from harness._util.kernels import each_block, kernel
+from harness._util.libraries import scipy
 from harness.statistics.resampling import LEAST_P
 
 Floats = NDArray[np.float64]

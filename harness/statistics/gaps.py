@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness import seeds
-from harness.arguments import checked
+from harness._util import seeds
+from harness._util.arguments import checked
 from harness.errors import ComparisonError
-from harness.statistics.bootstrap import check_settings
+from harness.statistics.arrays import check_settings
+from harness.statistics.expansion import Moments
 from harness.statistics.intervals import IntervalMethod, interval_of
+from harness.statistics.many_users import intervals_of_many
 from harness.statistics.paired import DEFAULT_RESAMPLES, check_unit
 from harness.statistics.resampling import MANY_USERS, Floats, drawn_users, resampled_means
 
@@ -66,9 +68,6 @@ def gaps(
     check_unit("gaps: scores", one, other)
     m, values = one.shape[1], one - other if paired else _pseudo_values(one, other)
     if n_resamples is None and len(values) >= MANY_USERS:
-        from harness.statistics.expansion import Moments
-        from harness.statistics.many_users import intervals_of_many
-
         moments = Moments.of_columns(np.ascontiguousarray(values.T))
         return moments.mean, *intervals_of_many(moments, confidence, method, seed)
     drawn = values if paired else np.hstack([one, other])

@@ -6,8 +6,8 @@ from typing import Literal
 
 import numpy as np
 
-from harness.kernels import each_block
-from harness.lazy import scipy
+from harness._util.kernels import each_block
+from harness._util.libraries import scipy
 from harness.statistics.resampling import Floats, PairColumns
 
 IntervalMethod = Literal["bca", "percentile"]

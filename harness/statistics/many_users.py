@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from harness import seeds
+from harness._util import seeds
 from harness.statistics.expansion import Moments
 from harness.statistics.intervals import IntervalMethod, interval_of
 from harness.statistics.paired import DEFAULT_RESAMPLES, randomise

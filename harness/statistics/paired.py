@@ -13,7 +13,7 @@ from typing import get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.arguments import MOST_SCORE, checked, unit_fault
+from harness._util.arguments import MOST_SCORE, checked, unit_fault
 from harness.errors import ComparisonError, suggestion
 from harness.statistics.resampling import LEAST_P, Draws, Floats, PairColumns
 

@@ -5,22 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.kernels import each_block
-from harness.lazy import pd
+from harness._util.kernels import each_block
+from harness._util.libraries import pd
+from harness.statistics.arrays import paired_t, signs_of_ranks, wilcoxon
 from harness.statistics.corrections import Correction, adjust
+from harness.statistics.expansion import Moments
 from harness.statistics.intervals import IntervalMethod, pair_intervals
+from harness.statistics.many_users import intervals_of_many, randomise_many
 from harness.statistics.paired import DEFAULT_RESAMPLES, effect_size, randomise
-from harness.statistics.paired_tests import paired_t, signs_of_ranks, wilcoxon
 from harness.statistics.resampling import MANY_USERS, Draws, Floats, Indices, PairColumns
 from harness.statistics.standard_error import StandardError, over_users
-
-if TYPE_CHECKING:
-    from harness.statistics.expansion import Moments
 
 PairedTest = Literal["randomisation", "t", "wilcoxon", "two-way", "nadeau-bengio"]
 SEED_TESTS: tuple[PairedTest, ...] = ("two-way", "nadeau-bengio")
@@ -47,8 +46,6 @@ class ScoredPairs:
         """Return the scores with their moments, if there are many users."""
         moments = None
         if len(table) >= MANY_USERS:
-            from harness.statistics.expansion import Moments
-
             alone = np.arange(table.shape[1])
             first, second = np.append(alone, firsts), np.append(np.full_like(alone, -1), seconds)
             moments = Moments.of(np.ascontiguousarray(table.T), first, second)
@@ -125,8 +122,6 @@ class ScoredPairs:
         if self.n_resamples is not None:
             return randomise(self.shared, self.n_resamples, draws)
         if self.moments is not None:
-            from harness.statistics.many_users import randomise_many
-
             return randomise_many(self.moments[self.table.shape[1] :], draws, smallest)
         return randomise(self.shared, DEFAULT_RESAMPLES, draws, smallest)
 
@@ -135,8 +130,6 @@ class ScoredPairs:
     ) -> tuple[Floats, Floats]:
         """Return the intervals of the columns, and then those of the pairs."""
         if self.n_resamples is None and self.moments is not None:
-            from harness.statistics.many_users import intervals_of_many
-
             return intervals_of_many(self.moments, confidence, method, draws.seed)
         means = draws.means(self.shared.columns, self.n_resamples or DEFAULT_RESAMPLES)
         return pair_intervals(self.shared, self.table.shape[1], confidence, means, method)

@@ -10,10 +10,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness import seeds
-from harness.arguments import MOST_SCORE, as_array, checked, unit_fault
+from harness._util import seeds
+from harness._util.arguments import MOST_SCORE, as_array, checked, unit_fault
+from harness._util.libraries import pd, scipy
 from harness.errors import ComparisonError, counted
-from harness.lazy import pd, scipy
 from harness.statistics.comparison import table_fault
 from harness.statistics.corrections import adjust, ranked_letters
 from harness.statistics.paired import check_words

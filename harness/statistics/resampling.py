@@ -13,8 +13,8 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
-from harness import seeds
-from harness.kernels import each_block, kernel
+from harness._util import seeds
+from harness._util.kernels import each_block, kernel
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.arguments import as_array, checked
+from harness._util.arguments import as_array, checked
+from harness._util.libraries import scipy
 from harness.errors import ComparisonError
-from harness.lazy import scipy
 from harness.statistics.resampling import Floats
 from harness.statistics.variance import components
 

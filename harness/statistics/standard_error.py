@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from harness.lazy import scipy
+from harness._util.libraries import scipy
 from harness.statistics.resampling import Floats
 
 POWER = 0.8

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from harness.arguments import MOST_SCORE, checked, unit_fault
+from harness._util.arguments import MOST_SCORE, checked, unit_fault
 from harness.errors import ComparisonError, counted
 from harness.statistics.pairs import PairedTest, ScoredPairs
 from harness.statistics.resampling import Floats

@@ -15,10 +15,10 @@ from surprise.model_selection import (
 )
 
 import harness
+from harness._util.kernels import in_lines, kernel
 from harness.extras.accelerate import descent, joined_folds, products, together
 from harness.extras.accelerate.columns import columns_of
 from harness.extras.accelerate.comparison import require_same
-from harness.kernels import in_lines, kernel
 
 TOGETHER = "SVD.fit, several at a time"
 SEEDS = {"global": None, "seed": 0, "generator": np.random.RandomState}

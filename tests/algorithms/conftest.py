@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from harness.algorithms import models, surprise
+from harness.algorithms import surprise
 from harness.algorithms.trainset import ColumnTrainset
+from harness.models import estimates as models
 
 
 def outcome(call):

@@ -7,10 +7,12 @@ import pandas as pd
 import pytest
 
 import harness
-from harness.algorithms import models, registry
-from harness.algorithms.als import ImplicitALS, SparkALS
+from harness.algorithms import registry
 from harness.datasets import Ratings
 from harness.errors import AlgorithmError, MetricError
+from harness.extras.implicit.als import ImplicitALS
+from harness.extras.spark.als import SparkALS
+from harness.models import estimates as models
 
 PLAYS = [(0, 0, 9), (0, 1, 3), (1, 0, 2), (1, 1, 1), (2, 2, 5)]
 SCALE = (1.0, 9.0)
@@ -195,7 +197,7 @@ class TestImplicit:
     ):
         found = set()
         for n_threads in (1, 2, 4):
-            monkeypatch.setattr("harness.algorithms.als.n_threads", lambda n=n_threads: n)
+            monkeypatch.setattr("harness.extras.implicit.als.n_threads", lambda n=n_threads: n)
             model = learnt()
             found.add(model.pu.tobytes() + model.qi.tobytes())
         assert len(found) == 1

@@ -12,9 +12,9 @@ import zipfile
 import pytest
 
 import harness
-from harness import plugins
-from harness.algorithms.arrays import as_model
+from harness.algorithms.own import as_model
 from harness.errors import AlgorithmError
+from harness.plugins import registry as plugins
 
 MODULE = '''
 import numpy as np

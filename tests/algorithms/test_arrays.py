@@ -8,10 +8,10 @@ import pytest
 
 import harness
 from harness.algorithms import registry, surprise
-from harness.algorithms.arrays import TrainingData, as_model, takes_arrays
-from harness.algorithms.models import catalogue, estimate
+from harness.algorithms.own import TrainingData, as_model, takes_arrays
 from harness.errors import AlgorithmError, ConfigError
-from harness.quantities import Range
+from harness.models.estimates import catalogue, estimate
+from harness.schema.quantities import Range
 
 MODULE = '''
 import numpy as np

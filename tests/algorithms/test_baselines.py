@@ -2,7 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from harness.algorithms import baselines, models, surprise
+from harness.algorithms import baselines, surprise
+from harness.models import estimates as models
 
 ROWS = [(0, 0, 5.0), (1, 0, 3.0), (2, 0, 1.0), (0, 1, 4.5), (1, 1, 2.5), (2, 2, 0.5)]
 KINDS = [baselines.Random, baselines.Popularity, baselines.ItemMean, baselines.UserMean]

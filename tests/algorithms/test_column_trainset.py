@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.algorithms import models, trainset
+from harness.algorithms import trainset
 from harness.algorithms.trainset import ColumnTrainset
+from harness.models import estimates as models
 
 ROWS = st.lists(
     st.tuples(st.integers(0, 5), st.integers(0, 5), st.sampled_from([0.5, 1.0, 3.5, 5.0])),

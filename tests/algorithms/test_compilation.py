@@ -8,7 +8,7 @@ import pytest
 CODE = """
 import sys
 import harness
-from harness.kernels import Kernel
+from harness._util.kernels import Kernel
 
 config = {
     "dataset": {"synthetic": {"n_users": 20, "n_items": 25, "n_ratings": 200}},
@@ -48,7 +48,7 @@ def test_a_run_compiles_each_kernel_once_and_only_those_it_needs(tmp_path):
 
 CALLER = """
 import sys
-from harness.kernels import kernel
+from harness._util.kernels import kernel
 from called import FACTOR, LIMITS, add
 
 @kernel
@@ -59,7 +59,7 @@ print(total(1.0), len(total.dispatcher.stats.cache_hits))
 """
 CALLED = """
 import numpy as np
-from harness.kernels import Instruction, kernel
+from harness._util.kernels import Instruction, kernel
 
 FACTOR = {factor}
 LIMITS = np.array([{limit}])

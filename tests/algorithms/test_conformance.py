@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from harness.algorithms import conformance
+from harness.extras.plugin_checks import algorithms as conformance
 
 MODULE = """
 import os
@@ -153,6 +153,6 @@ def test_the_algorithms_of_the_package_conform():
 
 
 def test_one_that_does_not_end_is_stopped(monkeypatch):
-    monkeypatch.setattr("harness.conformance.PATIENCE", 1e-6)
+    monkeypatch.setattr("harness.extras.plugin_checks.checks.PATIENCE", 1e-6)
     (problem,) = conformance.check_algorithm("ItemMean")
     assert problem == "it did not end within 1e-06 seconds; correct its code"

@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 
 import harness
-from harness.algorithms import libraries, models, registry
-from harness.algorithms.libraries import Library, LibraryModel
+from harness.algorithms import registry
 from harness.algorithms.top_n import EASE
 from harness.algorithms.trainset import ColumnTrainset
 from harness.config.load import load
 from harness.errors import AlgorithmError, ConfigError
+from harness.extras.libraries import models as libraries
+from harness.extras.libraries.models import Library, LibraryModel
+from harness.models import estimates as models
 
 USERS_CACHE = os.environ.get("HARNESS_CACHE")  # where the environments may be already
 RUNNERS = Path(libraries.__file__).parent / "runners"

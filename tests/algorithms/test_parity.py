@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.algorithms import models, surprise
+from harness._util.kernels import CACHED
+from harness.algorithms import surprise
 from harness.algorithms.compiled.matrix import LazyMatrix
-from harness.kernels import CACHED
+from harness.models import estimates as models
 
 PARITY = settings(max_examples=max(30, settings().max_examples))  # or as many as a search draws
 pytestmark = pytest.mark.filterwarnings(

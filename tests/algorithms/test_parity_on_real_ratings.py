@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from harness import datasets
-from harness.algorithms import models, surprise
+from harness.algorithms import surprise
 from harness.algorithms.trainset import ColumnTrainset
+from harness.models import estimates as models
 
 QUIET = {"verbose": False}
 MODELS = {

@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
-from harness import kernels
-from harness.algorithms import baselines, models, parameters, registry, surprise
-from harness.algorithms.compiled import matrix
-from harness.algorithms.compiled.knn import similarities
+from harness._util import kernels
+from harness.algorithms import baselines, parameters, registry, surprise
+from harness.algorithms.compiled import matrix as matrix
+from harness.algorithms.compiled import similarities
 from harness.algorithms.compiled.matrix import LazyMatrix
 from harness.errors import AlgorithmError
+from harness.models import estimates as models
 
 # Surprise's dump and load leave their files to the garbage collector.
 DUMPING = pytest.mark.filterwarnings(
@@ -281,7 +282,7 @@ def test_what_cannot_be_estimated_is_refused_with_what_to_do(twins):
     theirs, ours = fit_both(both, surprise.SVD)
     with pytest.raises(AlgorithmError, match="-1 is not a code; give codes from 0"):
         models.estimate(ours, [0, -1], [0, 0])
-    with pytest.raises(AlgorithmError, match=r"SVD: the model was not fitted .*models\.fit"):
+    with pytest.raises(AlgorithmError, match=r"SVD: the model was not fitted .*estimates\.fit"):
         models.estimate(theirs, [0], [0])
     _, learnt = fit_both(both, surprise.BaselineOnly, bsl_options={"method": "sgd"})
     with pytest.raises(AlgorithmError, match=r"BaselineOnly: 1 of 1 .* lower the learning rate"):

@@ -5,9 +5,10 @@ import inspect
 import pytest
 import surprise
 
-from harness.algorithms import models, registry
-from harness.config.algorithms import AlgorithmConfig
+from harness.algorithms import registry
+from harness.config.experiment import AlgorithmConfig
 from harness.errors import AlgorithmError
+from harness.models import estimates as models
 
 
 class Own(surprise.AlgoBase):

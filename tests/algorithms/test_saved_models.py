@@ -16,7 +16,8 @@ import surprise
 
 import harness
 from harness.algorithms import registry
-from harness.algorithms.compiled import matrix, slope_one
+from harness.algorithms.compiled import matrix as matrix
+from harness.algorithms.compiled import slope_one
 from harness.errors import AlgorithmError
 
 NAMES = [*registry.names("surprise"), *registry.names("baseline")]

@@ -10,9 +10,10 @@ import pandas as pd
 import pytest
 
 import harness
-from harness.algorithms import models, registry, surprise
+from harness.algorithms import registry, surprise
 from harness.algorithms.top_n import EASE, BinaryItemKNN, BinaryUserKNN, PureSVD
 from harness.errors import AlgorithmError
+from harness.models import estimates as models
 
 RNG = np.random.default_rng(4)
 ROWS = [

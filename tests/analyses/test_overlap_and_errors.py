@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 from surprise.model_selection import cross_validate
 
 import harness
-from harness.analyses.calibration import Calibration, starts_of_parts
-from harness.analyses.overlap import overlaps
+from harness.experiment.analyses.calibration import Calibration, starts_of_parts
+from harness.experiment.analyses.overlap import overlaps
 from harness.metrics import Pairs
-from harness.results.analysis_tables import analysis_table
-from harness.results.training_tables import training_frame, training_tables
+from harness.results.table import analysis_table, training_frame, training_tables
 
 DATA = {"synthetic": {"n_users": 40, "n_items": 60, "n_ratings": 900}}
 CONFIG = {

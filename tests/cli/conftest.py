@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from harness.experiment import run
+from harness.experiment.run import run
 
 CONFIG = {
     "dataset": {"synthetic": {"n_users": 40, "n_items": 30, "n_ratings": 600}},

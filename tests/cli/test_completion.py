@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from harness.cli import _harness
+from harness.console.commands import _harness
 
 
 @pytest.fixture

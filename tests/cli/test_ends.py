@@ -11,7 +11,7 @@ import time
 import pyarrow as pa
 import pytest
 
-from harness import streams
+from harness._util import terminal as streams
 from harness.datasets.readers import text
 
 SLOW = """
@@ -33,7 +33,7 @@ baselines: false
 """
 SHORT = """
 import sys, threading
-from harness.cli import main
+from harness.console.commands import main
 try:
     main(sys.argv[1:])
 except SystemExit as stop:
@@ -115,7 +115,7 @@ def test_an_interrupt_while_importing_gives_a_document(folder, error, code):
         "import sys, harness.errors\n"
         "class Stops:\n"
         "    def find_spec(self, name, *rest):\n"
-        "        if name == 'harness.cli':\n"
+        "        if name == 'harness.console.commands':\n"
         f"            raise getattr(harness.errors, {error!r}, KeyboardInterrupt)\n"
         "sys.meta_path.insert(0, Stops())\n"
         "from harness.__main__ import main\n"

@@ -8,10 +8,10 @@ import sys
 import click
 import pytest
 
-from harness import plugins
-from harness.cli import _harness
-from harness.cli.command import GROUPS
-from harness.cli.screen import TRACEBACK
+from harness.console.command import GROUPS
+from harness.console.commands import _harness
+from harness.console.screen import TRACEBACK
+from harness.plugins import registry as plugins
 from tests.test_plugins import install, site
 
 __all__ = ["site"]
@@ -103,7 +103,7 @@ def test_a_command_of_this_package_cannot_be_taken(site, cli):
 def test_a_command_imports_no_other_command(command):
     code = (
         "import sys\n"
-        "from harness.cli import main\n"
+        "from harness.console.commands import main\n"
         "try: main([sys.argv[1], '--help'])\n"
         "except SystemExit: pass\n"
         "print([n for n in sys.modules if n.startswith('harness.cli.')])"

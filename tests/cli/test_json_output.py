@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import harness
-from harness.cli.json_output import SCHEMA, as_data
+from harness.console.json import SCHEMA, as_data
 from tests.cli.test_help import commands
 
 RESULTS = ("--results", "runs")

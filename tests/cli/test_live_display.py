@@ -7,8 +7,9 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from harness.cli.progress import Lines, Live, display, silent
-from harness.execution.events import CellFinished, CellStarted, Note, RunPlanned, Stage
+from harness.console.progress import Lines, Live, display, silent
+from harness.experiment.execute.progress import CellFinished, CellStarted, RunPlanned, Stage
+from harness.experiment.execute.progress import Noted as Note
 
 
 def shown(live):

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import log_file
-from harness.cli.screen import listeners
+from harness.console import screen as log_file
+from harness.console.screen import listeners
 
 CONFIG = """
 dataset: {synthetic: {n_users: 20, n_items: 15, n_ratings: 140}}

@@ -16,7 +16,7 @@ from harness.cli.schema import make_reference, make_schema
 from harness.config.experiment import Experiment
 from harness.config.files import read
 from harness.config.load import load
-from harness.config.yaml_text import parse
+from harness.config.yaml import parse
 from harness.errors import ConfigError
 
 TOP = Path(__file__).parents[2]

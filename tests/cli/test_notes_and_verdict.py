@@ -5,8 +5,7 @@ import os
 import subprocess
 import sys
 
-from harness.note_groups import WEIGHTS
-from harness.notes import Note
+from harness.notes.note import WEIGHTS, Note
 from harness.results.reading import read_run
 from harness.results.runs import Run
 from harness.results.verdict import MOST_NOTES, verdict_lines

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from harness import plugins
-from harness.cli.template import ENDINGS, template
+from harness.cli.new import ENDINGS, template
+from harness.plugins import registry as plugins
 from tests.test_plugins import install, site
 
 __all__ = ["site"]

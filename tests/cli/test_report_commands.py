@@ -12,11 +12,11 @@ import pytest
 
 import harness
 from harness.errors import ResultsError
-from harness.report.plots import KINDS
+from harness.report.plots import kinds
 from harness.results import read_run
-from harness.results.group_tables import group_tables
+from harness.results.table import group_tables
 
-DRAWN = {f"{kind}-ndcg@10" for kind in KINDS if kind not in ("groups", "parameter", "learning")}
+DRAWN = {f"{kind}-ndcg@10" for kind in kinds() if kind not in ("groups", "parameter", "learning")}
 DRAWN |= {"groups-ndcg@10-users-known"}  # a test user of run one is unknown to the model
 TABLES = ("1-synthetic", "2-synthetic-seed-1", "3-synthetic-seed-2")
 LABEL = "&lt;svd&gt; &amp; _b_"
@@ -167,7 +167,7 @@ def test_a_plot_command_that_draws_nothing_is_an_error(call, tmp_path, monkeypat
 
     monkeypatch.setattr("harness.report.drawing.Plot.__init__", nothing)
     code, out, err = call("plot", "one", "--output", tmp_path)
-    assert (code, out, err.count("\n")) == (2, "", len(KINDS))
+    assert (code, out, err.count("\n")) == (2, "", len(kinds()))
 
 
 @pytest.mark.long

@@ -11,11 +11,11 @@ import sys
 import pytest
 from rich.console import Console
 
-from harness import streams
-from harness.cli import main
-from harness.cli.progress import Live
-from harness.execution.events import CellFinished, CellStarted, RunPlanned
-from harness.experiment import run
+from harness._util import terminal as streams
+from harness.console.commands import main
+from harness.console.progress import Live
+from harness.experiment.execute.progress import CellFinished, CellStarted, RunPlanned
+from harness.experiment.run import run
 
 ENCODINGS = ("cp1252", "latin-1", "shift_jis", "ascii", "cp437", "utf-16")
 SLOW = ("compare", "report", "plot")

@@ -6,9 +6,9 @@ import sys
 import pytest
 
 import harness
-from harness.cli import screen, table_columns
+from harness.console import tables
 from harness.errors import HarnessError
-from harness.results.display import display_table
+from harness.results.table import display_table
 from tests.cli.test_table_on_a_terminal import Terminal
 
 SMALL = {"synthetic": {"n_users": 60, "n_items": 50, "n_ratings": 1200}}
@@ -41,7 +41,7 @@ def shown(monkeypatch):
         with monkeypatch.context() as patch:
             patch.setenv("COLUMNS", str(width))
             patch.setattr(sys, "stdout", stream)
-            screen.show_run(run, columns)
+            tables.show_run(run, columns)
         return stream.lines
 
     return show
@@ -71,7 +71,7 @@ def test_everything_is_shown_where_there_is_room_or_no_terminal(runs, shown, cap
         assert not [line for line in lines if line.startswith("left out")], name
         assert {"peak", "users", "fit"} <= set(heads(lines)[0])
     monkeypatch.delenv("COLUMNS", raising=False)
-    screen.show_run(runs["many"])
+    tables.show_run(runs["many"])
     out = capsys.readouterr().out
     assert "left out" not in out
     assert len(heads(out.splitlines())) == 1
@@ -97,14 +97,12 @@ def test_the_seconds_are_summed_before_they_are_rounded(runs):
 
 def test_a_number_of_users_that_is_the_same_is_said_and_another_stays(runs):
     info = runs["usual"].info
-    narrow = table_columns.with_room(
-        info, display_table(info), lambda table: "users" not in table.columns
-    )
+    narrow = tables.with_room(info, display_table(info), lambda table: "users" not in table.columns)
     count = int(runs["usual"].table["n_users"].iloc[0])
     assert f"users ({count} in every row)" in narrow[1]
     info = info.model_copy(deep=True)
     info.rows[0].n_users = count - 1
-    table, said = table_columns.with_room(
+    table, said = tables.with_room(
         info, display_table(info), lambda table: "peak MB" not in table.columns
     )
     assert "users" in table.columns
@@ -126,7 +124,7 @@ def test_columns_that_are_named_are_shown_in_their_order(runs, shown):
 
 def test_the_best_values_stand_out_in_chosen_columns(runs):
     run = runs["usual"]
-    table = table_columns.chosen(run.info, "mae,ndcg@5")
+    table = tables.chosen(run.info, "mae,ndcg@5")
     best = {(table.columns[j], table.rows[i][0]) for i, j in table.best}
     full = display_table(run.info)
     expected = {(full.columns[j], full.rows[i][0]) for i, j in full.best}
@@ -143,7 +141,7 @@ def test_the_best_values_stand_out_in_chosen_columns(runs):
 )
 def test_a_column_that_is_not_there_is_said(runs, columns, message):
     with pytest.raises(HarnessError, match=re.escape(message)):
-        table_columns.chosen(runs["usual"].info, columns)
+        tables.chosen(runs["usual"].info, columns)
 
 
 @pytest.mark.long

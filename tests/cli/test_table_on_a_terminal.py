@@ -18,8 +18,10 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 import harness
-from harness import plugins
-from harness.cli import main, screen
+from harness.console import screen
+from harness.console import tables as run_tables
+from harness.console.commands import main
+from harness.plugins import registry as plugins
 from harness.results.cells import CellName, FailedCell
 
 WIDTHS = (40, 80, 100, 120)
@@ -94,7 +96,7 @@ def tables(made, tmp_path_factory):
     found = {}
     commands = [plugins.find("commands", name) for name in plugins.builtin_names("commands")]
     modules = [sys.modules[plugin.load().callback.__module__] for plugin in commands]
-    modules = [screen, *(module for module in modules if hasattr(module, "show_table"))]
+    modules = [screen, run_tables, *(module for module in modules if hasattr(module, "show_table"))]
     folder = shutil.copytree(made, tmp_path_factory.mktemp("copy"), dirs_exist_ok=True)
     (folder / "p.csv").write_text("user,item,estimate,rating\n1,1,3,4\n1,2,4,5\n")
     with pytest.MonkeyPatch.context() as patch:
@@ -193,7 +195,7 @@ def test_the_best_cells_stand_out_where_there_are_colours(terminal, monkeypatch)
 def test_of_a_run_the_best_algorithm_stands_out_and_never_a_bound(made, terminal):
     run = harness.read_run(made / "runs" / "one")
     shown = terminal(300)
-    screen.show_run(run)
+    run_tables.show_run(run)
     low = {"rmse", "mae"}
     expected = [
         (run.table[label].min if label in low else run.table[label].max)()
@@ -213,7 +215,7 @@ def test_of_a_run_the_best_algorithm_stands_out_and_never_a_bound(made, terminal
 def test_tables_of_other_data_are_apart_under_their_names_at_any_width(made, terminal, width):
     run = harness.read_run(made / "runs" / "data")
     shown = terminal(width)
-    screen.show_run(harness.Run(run.info))  # without its folder, whose name may be longer
+    run_tables.show_run(harness.Run(run.info))  # without its folder, whose name may be longer
     text = "\n".join(shown.lines)
     names = run.table["dataset"].drop_duplicates().tolist()
     titles = re.findall(r"^dataset: (.*)\n\nalgorithm ", text, flags=re.MULTILINE)
@@ -232,7 +234,7 @@ def test_the_reason_of_a_failure_stands_in_the_row_or_below_the_table(made, term
             names = {key: cell[key] for key in CellName.model_fields}
             info.cells[number] = FailedCell(**names, error=ERROR)
     shown = terminal(width)
-    screen.show_run(harness.Run(info))
+    run_tables.show_run(harness.Run(info))
     row = next(line for line in shown.lines if line.startswith("BaselineOnly"))
     below = f"✗ BaselineOnly: folds 1, 2: {ERROR}" in " ".join(" ".join(shown.lines).split())
     assert (ERROR in row, below) == (width == 320, width == 80)

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import harness
-from harness.comparison.gate import EQUAL, decide, gate, gate_scores
 from harness.errors import ComparisonError, ResultsError
-from harness.statistics.paired_tests import randomisation, sign_flips
+from harness.extras.gate.decision import EQUAL, decide, gate, gate_scores
+from harness.statistics.arrays import randomisation, sign_flips
 
 TOP = Path(__file__).parents[2]
 

@@ -9,14 +9,20 @@ import scipy.stats
 
 import harness
 from harness import splits
-from harness.cli import main
-from harness.comparison.learning import crossings, curve_frame, curves_of, decided_at, gains_of
-from harness.comparison.learning_tables import _on_crossings
+from harness.console.commands import main
 from harness.datasets import load
 from harness.errors import ConfigError, ResultsError
+from harness.extras.curves.learning import (
+    _on_crossings,
+    crossings,
+    curve_frame,
+    curves_of,
+    decided_at,
+    gains_of,
+)
 from harness.report import plots
 from harness.results import read_run
-from harness.results.display import comparison_of
+from harness.results.table import comparison_of
 from harness.splits.random import Holdout
 from harness.splits.training_share import TrainingShare
 
@@ -157,13 +163,13 @@ def test_table_and_plot_show_the_curve(run, capsys, tmp_path):
     assert "60% to 100%" in out
     assert call("table", "curve", "--shares", "--format", "csv", *where) == 0
     assert len(capsys.readouterr().out.splitlines()) == 1 + 5 * 3
-    plot = plots.KINDS["learning"](read_run(run.folder), place=3)
+    plot = plots.kinds()["learning"](read_run(run.folder), place=3)
     values = plot.data.set_index(["algorithm", "share"])["value"]
     expected = curve_frame(run.info).set_index(["algorithm", "share"])["value"]
     assert values.sort_index().equals(expected.sort_index())
     assert "20%, 60% and 100%" in plot.describe()
     with pytest.raises(ResultsError, match="with the table of its largest share"):
-        plots.KINDS["learning"](run, place=1)
+        plots.kinds()["learning"](run, place=1)
 
 
 @pytest.mark.long

@@ -2,8 +2,8 @@
 
 import pytest
 
+from harness.config.document import line_of, source_of
 from harness.config.load import load, read_config
-from harness.config.places import line_of, source_of
 from harness.errors import ConfigError
 
 BASE = """\

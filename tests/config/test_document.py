@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from harness.config.document import line_of
 from harness.config.files import read
-from harness.config.places import line_of
-from harness.config.yaml_text import parse
+from harness.config.yaml import parse
 from harness.errors import ConfigError
 
 needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="makes pipes")

@@ -4,7 +4,7 @@ import pytest
 
 import harness
 from harness.config.load import load
-from harness.config.yaml_text import parse
+from harness.config.yaml import parse
 from harness.errors import ConfigError
 from harness.report.methods import checklist
 

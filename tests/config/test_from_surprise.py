@@ -6,7 +6,7 @@ import surprise
 from surprise import model_selection
 
 import harness
-from harness.config.from_surprise import as_sections
+from harness.config.from_python import as_sections
 from harness.config.load import load
 from harness.errors import ConfigError
 

@@ -11,7 +11,7 @@ import pytest
 import harness
 from harness.algorithms import registry
 from harness.config.load import load
-from harness.config.yaml_text import parse
+from harness.config.yaml import parse
 from harness.errors import ConfigError
 
 SMALL = {"dataset": "bundled", "algorithms": ["SVD"], "metrics": ["ndcg@10"], "baselines": False}

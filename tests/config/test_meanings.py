@@ -5,7 +5,7 @@ from typing import Annotated
 import pytest
 from pydantic import BaseModel, Field
 
-from harness.sections import Section
+from harness.schema.sections import Section
 
 
 class _Base(Section):

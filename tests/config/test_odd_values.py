@@ -8,7 +8,7 @@ import pytest
 
 from harness.config.experiment import Experiment
 from harness.config.load import load
-from harness.config.yaml_text import parse
+from harness.config.yaml import parse
 from harness.errors import ConfigError
 
 FULL = """

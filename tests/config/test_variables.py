@@ -7,7 +7,7 @@ from ruamel.yaml import YAML
 
 import harness
 from harness.config.load import load
-from harness.config.writing import as_yaml
+from harness.config.yaml import as_yaml
 from harness.errors import ConfigError
 
 BODY = "dataset: bundled\nalgorithms: [SVD]\nmetrics: [rmse]\n"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from surprise import AlgoBase
 
-from harness.kernels import n_threads
+from harness._util.kernels import n_threads
 
 
 class Paced(AlgoBase):

@@ -13,8 +13,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from harness.execution.events import CellFinished, Note
-from harness.experiment import run
+from harness.experiment.execute.progress import CellFinished
+from harness.experiment.execute.progress import Noted as Note
+from harness.experiment.run import run
 
 PATIENCE = 60.0
 IMPATIENT = {

@@ -25,9 +25,10 @@ from cluster_processes import (
 from ruamel.yaml import YAML
 
 from harness.errors import ClusterError
-from harness.execution.dask import Cluster
-from harness.execution.events import CellFinished, Note, RunPlanned
-from harness.experiment import run
+from harness.experiment.execute.progress import CellFinished, RunPlanned
+from harness.experiment.execute.progress import Noted as Note
+from harness.experiment.run import run
+from harness.extras.dask.cluster import Cluster
 
 pytestmark = [
     pytest.mark.dask,

@@ -17,8 +17,9 @@ from cluster_processes import Running, config_here, config_on, marks, paced, tab
 from harness import datasets, splits
 from harness.datasets import Ratings
 from harness.errors import ClusterError, ConfigError
-from harness.execution.events import CellFinished, CellStarted, Note
-from harness.experiment import run
+from harness.experiment.execute.progress import CellFinished, CellStarted
+from harness.experiment.execute.progress import Noted as Note
+from harness.experiment.run import run
 from harness.splits.random import Holdout
 
 pytestmark = [

@@ -29,7 +29,7 @@ import pyarrow.orc
 import pyarrow.parquet
 
 import harness
-from harness.datasets.detection import detect
+from harness.datasets.inspection import detect
 from harness.errors import HarnessError
 
 N_USERS, N_ITEMS = 40, 12

@@ -11,7 +11,7 @@ import zipfile
 
 import pytest
 
-from harness.datasets.archives import open_member
+from harness.datasets.readers.packed import open_member
 from harness.errors import DataError
 
 from .conftest import tarred, zipped
@@ -21,7 +21,7 @@ ROWS = b"1,2,3\n" * 99
 
 @pytest.fixture(autouse=True)
 def _narrow(monkeypatch):
-    monkeypatch.setattr("harness.datasets.archives.most_bytes", lambda expected: expected)
+    monkeypatch.setattr("harness.datasets.readers.packed.most_bytes", lambda expected: expected)
 
 
 @pytest.fixture(params=["a.zip", "a.tar.gz"])
@@ -116,7 +116,7 @@ def test_a_cut_tar_is_broken(tmp_path):
 
 
 def test_an_archive_of_very_many_members_is_refused(archive, monkeypatch):
-    monkeypatch.setattr("harness.datasets.archives.MOST_MEMBERS", 3)
+    monkeypatch.setattr("harness.datasets.readers.packed.MOST_MEMBERS", 3)
     with pytest.raises(DataError, match=r": 4 members; give the archive as published"):
         read(archive, packed(archive, {str(n): b"" for n in range(4)}))
 

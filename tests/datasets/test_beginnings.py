@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from harness import datasets
-from harness.datasets.detection import detect
-from harness.datasets.readers.encodings import encoding_of_bytes
+from harness.datasets.inspection import detect
+from harness.datasets.readers.text import encoding_of_bytes
 from harness.errors import DataError
 
 from .conftest import rows_of

@@ -17,10 +17,10 @@ import pyarrow.parquet
 import pytest
 
 import harness
-from harness import plugins
 from harness.datasets import limits
 from harness.datasets.limits import FLOOR, MEGABYTE, RATIO, Limits
 from harness.errors import DataError
+from harness.plugins import registry as plugins
 
 from .damages import KINDS
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import harness
-from harness.datasets.detection import detect
+from harness.datasets.inspection import detect
 from harness.errors import DataError
 
 FRAME = pd.DataFrame({"user": ["a", "a", "b"], "item": ["x", "y", "x"], "rating": [1.0, 4.0, 5.0]})

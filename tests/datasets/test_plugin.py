@@ -7,11 +7,11 @@ import pytest
 from click.testing import CliRunner
 
 import harness
-from harness import plugins
-from harness.cli import _harness
+from harness.console.commands import _harness
 from harness.datasets.catalogue import CATALOGUE
 from harness.datasets.section import DatasetSection
 from harness.errors import DataError
+from harness.plugins import registry as plugins
 
 from ..test_plugins import install
 

@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 
 import harness
-from harness import plugins
 from harness.datasets.readers import builtin_endings, kind_of, kind_of_content, reader_named
 from harness.errors import DataError
+from harness.plugins import registry as plugins
 
 from ..test_plugins import install
 

@@ -7,7 +7,8 @@ import time
 import pytest
 
 import harness
-from harness.datasets import limits, remote
+from harness.datasets import limits
+from harness.datasets import places as remote
 from harness.errors import DataError
 
 from .conftest import send, whole

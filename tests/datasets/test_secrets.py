@@ -11,6 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import harness
+from harness._util.paths import file_name
+from harness.config.trackers import Tracker
 from harness.errors import (
     ConfigError,
     DataError,
@@ -22,9 +24,7 @@ from harness.errors import (
     masked_values,
 )
 from harness.extras.trackers.files_of_run import files_of
-from harness.named_paths import file_name
-from harness.notes import Note
-from harness.trackers import Tracker
+from harness.notes.note import Note
 
 from .conftest import status, whole
 
@@ -175,7 +175,7 @@ def test_a_run_without_a_config_writes_none_with_a_secret(place, serve, cli):
 
 def test_a_tracker_is_given_no_secret(place, serve, monkeypatch):
     host = serve(DATA, whole).url.removeprefix("http://")
-    monkeypatch.setattr("harness.extras.trackers.csv_file.CSV", Recording)
+    monkeypatch.setattr("harness.extras.trackers.csv_file.CSVFile", Recording)
     monkeypatch.setattr(Recording, "kept", [])
     config = {
         "dataset": {"path": address_of(FORMS["both"], host)},

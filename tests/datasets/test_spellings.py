@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from harness import datasets
-from harness.datasets.detection import detect
+from harness.datasets.inspection import detect
 from harness.errors import DataError
 
 from .conftest import rows_of

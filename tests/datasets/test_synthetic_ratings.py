@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness import datasets
+from harness.datasets.section import SyntheticSection
 from harness.datasets.synthetic import make_up
-from harness.datasets.synthetic_section import SyntheticSection
 
 
 @st.composite

@@ -10,8 +10,8 @@ import click
 import pytest
 import yaml
 
-from harness.cli import _harness
 from harness.config.load import load
+from harness.console.commands import _harness
 from harness.extras.audit import checks
 
 TOP = Path(__file__).parents[2]
@@ -111,8 +111,7 @@ def test_what_only_a_slow_machine_prints_is_not_compared(monkeypatch):
     monkeypatch.syspath_prepend(TOP / "dev" / "tools")
     from run_docs import comparable
 
-    from harness.execution.events import Stage
-    from harness.execution.progress import in_words
+    from harness.experiment.execute.progress import Stage, in_words
 
     shown = "14 cells\n[1/14] ✓ SVD: 0.12 s\n\nquickstart\n\n────\n"
     slow = [

@@ -10,9 +10,10 @@ from nbclient import NotebookClient
 
 import harness
 from harness.errors import ConfigError
-from harness.execution import notebook
-from harness.execution.events import CellFinished, CellStarted, Note, RunPlanned, Stage
-from harness.execution.notebook import NotebookProgress
+from harness.experiment.execute import notebook
+from harness.experiment.execute.notebook import NotebookProgress
+from harness.experiment.execute.progress import CellFinished, CellStarted, RunPlanned, Stage
+from harness.experiment.execute.progress import Noted as Note
 
 CONFIG = {
     "dataset": {"synthetic": {"n_users": 50, "n_items": 40, "n_ratings": 800}},

@@ -10,8 +10,8 @@ import tempfile
 from importlib import import_module
 from pathlib import Path
 
-from harness import own_modules
-from harness.execution.recorded import Recorder
+from harness.experiment.execute.recorded import Recorder
+from harness.plugins import own_modules
 from harness.results.reads import Reads
 from tests.experiment.ways_of_code import WAYS, Way
 

@@ -8,7 +8,7 @@ import harness
 from harness.datasets.download import DownloadError
 from harness.errors import ConfigError, HarnessError
 from harness.report import build_page
-from harness.report.tables import latex
+from harness.report.papers import latex
 from harness.results import read_run
 
 GOOD = {"synthetic": {"n_users": 40, "n_items": 30, "n_ratings": 600}}

@@ -9,14 +9,9 @@ import pytest
 
 import harness
 from harness import errors, metrics
-from harness.evaluation import exposure_for
 from harness.experiment.plan import Plan
-from harness.metrics.exposure_weights import (
-    by_popularity,
-    naive_bayes,
-    weighted_error,
-    weighted_ndcg,
-)
+from harness.metrics.weights import by_popularity, naive_bayes, weighted_error, weighted_ndcg
+from harness.rankings.evaluation import exposure_for
 from harness.report.methods import methods
 from harness.results.reading import read_run
 

@@ -5,11 +5,12 @@ import pandas as pd
 import pytest
 
 import harness
-from harness.algorithms import models, registry
+from harness.algorithms import registry
 from harness.algorithms.trainset import ColumnTrainset
 from harness.config.load import load
 from harness.errors import ConfigError
 from harness.experiment.plan import Plan
+from harness.models import estimates as models
 from harness.report.methods import methods
 
 CONFIG = {

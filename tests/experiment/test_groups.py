@@ -9,8 +9,8 @@ from scipy import stats
 import harness
 from harness.config.settings import GroupSection
 from harness.errors import DataError
+from harness.experiment.analyses.groups import divide
 from harness.experiment.plan import Plan
-from harness.grouping import divide
 from harness.splits.base import assemble
 
 GENRES = ["Action|Comedy", "Comedy", "Drama", "", "Drama|Comedy"]

@@ -8,8 +8,8 @@ import pytest
 import harness
 from harness import metrics, rankings
 from harness.errors import ConfigError, DataError, MetricError
-from harness.evaluation import cannot_distinguish, tied_shares
 from harness.experiment.dry_run import dry_run
+from harness.rankings.evaluation import cannot_distinguish, tied_shares
 
 CONFIG = {
     "split": {"kind": "holdout", "test_size": 0.25},

@@ -9,7 +9,7 @@ import harness
 from harness.errors import HarnessError
 from harness.experiment.cell import compute
 from harness.experiment.plan import Plan
-from harness.results.store_care import MaintainedStore
+from harness.results.store import MaintainedStore
 
 OWN = """
 import surprise

@@ -26,7 +26,7 @@ SMALL = {
 FIRST_CELLS = """
 import gc, sys
 import harness
-from harness import evaluation
+from harness.rankings import evaluation
 
 def compiled():
     dispatchers = [each for each in gc.get_objects() if type(each).__name__ == "CPUDispatcher"]
@@ -208,7 +208,7 @@ def test_a_time_limit_may_be_a_year():
 
 LOST = """
 import os, signal
-from harness.execution.interrupts import interrupts_kept
+from harness.experiment.execute.processes import interrupts_kept
 
 class Disposed:
     def __del__(self):

@@ -7,9 +7,8 @@ from surprise import AlgoBase
 from harness import Ratings, load
 from harness.comparison.runs import join
 from harness.errors import ComparisonError, MetricError
-from harness.experiment.checks import check_metrics
 from harness.experiment.dry_run import dry_run, notes_before_fit
-from harness.experiment.plan import Plan
+from harness.experiment.plan import Plan, check_metrics
 from harness.experiment.run import run
 from harness.report.methods import methods
 

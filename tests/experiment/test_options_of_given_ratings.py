@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import harness
-from harness.candidates import CandidatesSection
+from harness.candidates.base import CandidatesSection
 from harness.datasets.catalogue import CATALOGUE
 from harness.datasets.section import DatasetSection
 from harness.errors import HarnessError

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import harness
-from harness.execution import children
+from harness.experiment.execute import processes as children
 from harness.experiment.plan import Plan
 from harness.metrics.labels import declaration
 from harness.results import environment

@@ -7,9 +7,10 @@ import sys
 import pytest
 
 import harness
-from harness import metrics, plugins
-from harness.cli import main
+from harness import metrics
+from harness.console.commands import main
 from harness.errors import ConfigError, MetricError
+from harness.plugins import registry as plugins
 
 MODULE = '''
 import numpy as np

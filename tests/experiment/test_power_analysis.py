@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import harness
-from harness.comparison.power_analysis import NO_NUMBER, columns
 from harness.errors import ComparisonError
-from harness.execution.events import CellFinished, Stage
+from harness.experiment.execute.progress import CellFinished, Stage
+from harness.extras.power.analysis import NO_NUMBER, columns
 from harness.statistics import components
 from harness.statistics.sample_size import Spread, reached, users_needed
 

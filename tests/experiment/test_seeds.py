@@ -15,8 +15,8 @@ from harness.config.settings import Inference, Seeds
 from harness.errors import ConfigError
 from harness.experiment.dry_run import dry_run
 from harness.report.methods import methods
-from harness.results.latex import table_latex
 from harness.results.reading import read_run
+from harness.results.table import table_latex
 
 SMALL = {
     "dataset": {"synthetic": {"n_users": 60, "n_items": 50, "n_ratings": 1500}},

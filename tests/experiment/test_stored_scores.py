@@ -12,8 +12,7 @@ import pytest
 import harness
 import harness.experiment
 from harness.results import environment
-from harness.results.store import SCORES, CellStore
-from harness.results.store_care import MaintainedStore
+from harness.results.store import SCORES, CellStore, MaintainedStore
 
 CONFIG = {
     "dataset": {"synthetic": {"n_users": 40, "n_items": 30, "n_ratings": 600}},
@@ -123,7 +122,7 @@ def test_name_and_execution_decide_no_score(scored):
 def test_other_code_scores_again(scored, monkeypatch):
     harness.run(CONFIG, results=None)
     packages = environment.packages() | {"harness": "0" * 64}
-    monkeypatch.setattr("harness.experiment.stored_scores.packages", lambda: packages)
+    monkeypatch.setattr("harness.experiment.evaluate.packages", lambda: packages)
     harness.run(CONFIG, results=None)
     assert len(scored) == 2
 
@@ -222,10 +221,10 @@ def test_a_run_of_finished_cells_loads_no_compiler_and_no_special_functions():
     code = (
         "import sys, harness\n"
         f"harness.run({config!r}, results=None)\n"
-        "print(*{'numba', 'scipy.special', 'harness.comparison.inference'} & sys.modules.keys())\n"
+        "print(*{'numba', 'scipy.special'} & sys.modules.keys())\n"
     )
     shown = []
     for _ in range(2):
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
         shown.append(done.stdout.decode().split())
-    assert (len(shown[0]), shown[1]) == (3, [])
+    assert (len(shown[0]), shown[1]) == (2, [])

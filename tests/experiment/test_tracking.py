@@ -8,9 +8,9 @@ import sys
 import pytest
 
 import harness
-from harness.cli import main
+from harness.console.commands import main
 from harness.errors import ConfigError, PluginError
-from harness.execution.events import Note
+from harness.experiment.execute.progress import Noted as Note
 
 MODULE = '''
 import harness

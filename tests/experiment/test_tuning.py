@@ -14,24 +14,25 @@ from surprise import KNNBasic
 from surprise.model_selection import GridSearchCV, KFold
 
 import harness
-from harness import evaluation, metrics, splits
-from harness.cli.progress import Lines
-from harness.config.algorithms import AlgorithmConfig
+from harness import metrics, splits
+from harness.config.experiment import AlgorithmConfig
 from harness.config.settings import Tuning
+from harness.console.progress import Lines
 from harness.errors import AlgorithmError, ResultsError
-from harness.execution.pool import Pool
-from harness.experiment import trials as trial_records
+from harness.experiment import cell as trial_records
 from harness.experiment.dry_run import dry_run
+from harness.experiment.execute.pool import Pool
 from harness.experiment.tuning import settings_of
-from harness.quantities import Range
+from harness.rankings import evaluation
 from harness.report.methods import methods
+from harness.report.papers import parameter_tables
 from harness.report.summary import summarise
-from harness.report.tables import parameter_tables
-from harness.results.display import display_table
 from harness.results.runs import Run
-from harness.results.store_care import MaintainedStore
+from harness.results.store import MaintainedStore
+from harness.results.table import display_table
+from harness.schema.quantities import Range
+from harness.splits.by_time import GlobalTime, Rolling
 from harness.splits.by_user import LeaveNOut, UserFraction, UserHoldout
-from harness.splits.in_time import GlobalTime, Rolling
 from harness.splits.random import Holdout
 
 GRID = {"method": "grid", "trials": 4, "metric": "ndcg@5"}

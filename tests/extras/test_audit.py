@@ -8,8 +8,9 @@ import pytest
 
 import harness
 from harness.errors import MetricError, ResultsError
-from harness.extras.audit import audit, checks, unequal_candidates
-from harness.extras.audit.search import Search
+from harness.extras.audit import audit, checks
+from harness.extras.audit.search import AuditSearch as Search
+from harness.extras.audit.searches import unequal_candidates
 
 
 def clean():

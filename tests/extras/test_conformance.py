@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from harness import conformance, plugins
-from harness.cli.plugin_list import TRIALS
+from harness.extras.plugin_checks import checks as conformance
+from harness.plugins import registry as plugins
 
 BAD = '''
 import itertools
@@ -205,10 +205,15 @@ def module(tmp_path_factory):
 
 
 @pytest.mark.long
+def module_of(kind):
+    """Return the module that tries the plug-ins of a kind."""
+    return plugins.find("trials", kind).target.partition(":")[0]
+
+
 @pytest.mark.parametrize("kind", SAID)
 def test_what_is_wrong_is_said(kind, module):
     names = {f"{module}:{name}": said for name, said in SAID[kind].items()}
-    problems = conformance.problems_of(TRIALS[kind], [*names])
+    problems = conformance.problems_of(module_of(kind), [*names])
     for name, said in names.items():
         assert bool(problems[name]) == bool(said), (name, problems[name])
         text = " ".join(problems[name])
@@ -221,8 +226,8 @@ def test_what_is_wrong_is_said(kind, module):
 def test_every_builtin_passes(kind):
     names = plugins.builtin_names(kind)
     if kind == "trackers":
-        from harness.trackers import tracker_class
+        from harness.config.trackers import tracker_class
 
         names = [name for name in names if not tracker_class(name).missing()]
-    problems = conformance.problems_of(TRIALS[kind], names)
+    problems = conformance.problems_of(module_of(kind), names)
     assert {name: said for name, said in problems.items() if said} == {}

@@ -10,10 +10,9 @@ import pytest
 
 import harness
 from harness.errors import ResultsError
-from harness.extras.trackers.csv_file import CSV, NAMES
+from harness.extras.trackers.csv_file import NAMES, CSVFile
 from harness.extras.trackers.files_of_run import files_of
-from harness.extras.trackers.mlflow_runs import SECONDS, MLflow
-from harness.extras.trackers.names import flat, mlflow_name, mlflow_names
+from harness.extras.trackers.mlflow_runs import SECONDS, MLflow, flat, mlflow_name, mlflow_names
 from tests.test_trackers import ROW
 
 CONFIG = {
@@ -58,7 +57,7 @@ def test_each_run_appends_a_line_a_row(place):
 def test_another_file_is_left_as_it_is(place, text):
     path = place / "mine.csv"
     path.write_text(text)
-    tracker = CSV(str(path))
+    tracker = CSVFile(str(path))
     tracker.start("a", {})
     tracker.row(ROW)
     with pytest.raises(ResultsError, match=r"mine.csv: .*name another"):
@@ -67,7 +66,7 @@ def test_another_file_is_left_as_it_is(place, text):
 
 
 def test_text_that_a_spreadsheet_would_run_is_text(place):
-    tracker = CSV("a.csv")
+    tracker = CSVFile("a.csv")
     tracker.start("a", {})
     tracker.row(ROW.__class__(**{**vars(ROW), "algorithm": "=1+1"}))
     tracker.end(None)
@@ -75,7 +74,7 @@ def test_text_that_a_spreadsheet_would_run_is_text(place):
 
 
 def _append(path):
-    tracker = CSV(path)
+    tracker = CSVFile(path)
     tracker.start("a", {})
     tracker.row(ROW)
     tracker.end(None)

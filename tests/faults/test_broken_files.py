@@ -10,7 +10,7 @@ import harness
 from harness.errors import ResultsError
 from harness.results import find_runs, read_run
 from harness.results.folder import TABLE_FILES
-from harness.results.store_care import MaintainedStore
+from harness.results.store import MaintainedStore
 
 
 def flip(data):
@@ -42,8 +42,8 @@ def test_a_damaged_cell_or_trial_is_said_to_be_and_computed_again(bench, tuned, 
     for cell in bench.cells()[::2]:  # three of six: four are trials, so that some are among them
         damage(cell, kind)
     second = bench.run(tuned)
-    assert len(bench.seen("Note")) == 3
-    assert all(note.message.endswith("; it is computed again") for note in bench.seen("Note"))
+    assert len(bench.seen("Noted")) == 3
+    assert all(note.message.endswith("; it is computed again") for note in bench.seen("Noted"))
     assert len(bench.seen("CellStarted")) == 3
     pd.testing.assert_frame_equal(first.users, second.users)
     assert not any(MaintainedStore.default().fault(cell.stem) for cell in bench.cells())

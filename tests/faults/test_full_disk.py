@@ -8,10 +8,10 @@ import sys
 import pytest
 
 import harness
-from harness import files
+from harness._util import files
 from harness.errors import ResultsError
 from harness.results import read_run
-from harness.results.store_care import MaintainedStore
+from harness.results.store import MaintainedStore
 
 CALLS = {"open": files.Path, "fsync": files.os, "replace": files.Path}
 """What `write_whole` asks of the system, one after the other, and where it finds it."""

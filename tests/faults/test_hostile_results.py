@@ -27,13 +27,13 @@ from harness.comparison.runs import join
 from harness.config.load import load
 from harness.errors import HarnessError, ResultsError
 from harness.report.methods import command, describe_cells, describe_run, methods, to_yaml
-from harness.report.plots import KINDS
+from harness.report.papers import latex, sensitivity_tables
+from harness.report.plots import kinds
 from harness.report.summary import summarise
-from harness.report.tables import latex, sensitivity_tables
 from harness.results import Run, find_runs, read_run
-from harness.results.display import rounded_csv, to_csv
 from harness.results.markdown import to_markdown
 from harness.results.record import RunInfo
+from harness.results.table import rounded_csv, to_csv
 from harness.results.verdict import verdict_lines
 
 FAILING = "import surprise\nclass Fails(surprise.SVD):\n    fit = lambda *_: 1 / 0\n"
@@ -381,7 +381,7 @@ def test_no_csv_of_a_run_holds_a_formula(hostile):
         to_csv(run.info),
         rounded_csv(run.bounds),
         *(table.csv for table in sensitivity_tables(summary)),
-        KINDS["tradeoff"](summary, "ndcg@5").csv,
+        kinds()["tradeoff"](summary, "ndcg@5").csv,
     ):
         assert as_spreadsheets_do(text) == []
         assert "'=cmd" in text or "'+" in text

@@ -8,8 +8,8 @@ import time
 import psutil
 import pytest
 
-from harness.execution.child_interrupts import interrupts_ignored
-from harness.results.store_care import MaintainedStore
+from harness.experiment.execute.processes import interrupts_ignored
+from harness.results.store import MaintainedStore
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
 

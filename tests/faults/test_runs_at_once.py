@@ -11,12 +11,12 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import harness
-from harness import files
+from harness._util import files
+from harness._util.files import hold, write_whole
 from harness.errors import ResultsError
-from harness.files import hold, write_whole
 from harness.results import read_run
 from harness.results.folder import DERIVED, WRITTEN, own_names
-from harness.results.store_care import MaintainedStore
+from harness.results.store import MaintainedStore
 
 nothing_earlier = {"own_names": own_names, "earlier": lambda folder, aside: None}
 replace_folder = functools.partial(files.replace_folder, **nothing_earlier)

@@ -11,11 +11,16 @@ from hypothesis import strategies as st
 
 from harness.errors import ResultsError
 from harness.metrics import Pairs, Rankings
-from harness.results.cell_file import ARRAYS, MAGIC, OPTIONAL, START
 from harness.results.cells import CellFacts
-from harness.results.store import CellRecord
-from harness.results.store_care import MaintainedStore
-from harness.results.trials import no_lists
+from harness.results.store import (
+    ARRAYS,
+    MAGIC,
+    OPTIONAL,
+    START,
+    CellRecord,
+    MaintainedStore,
+    no_lists,
+)
 
 KEY = "ab" * 32
 FACTS = {

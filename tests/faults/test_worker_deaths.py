@@ -14,7 +14,7 @@ import pytest
 
 import harness
 from harness.errors import HarnessError
-from harness.execution.processes import START
+from harness.experiment.execute.processes import START
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
 
@@ -38,7 +38,7 @@ def workers_left():
 
     def is_worker(child):
         try:
-            return any("harness.execution.processes" in word for word in child.cmdline())
+            return any("harness.experiment.execute.processes" in word for word in child.cmdline())
         except (psutil.NoSuchProcess, psutil.ZombieProcess):
             return False  # it has ended, and only its exit code is left
 
@@ -147,7 +147,7 @@ LIMITED = "import resource; resource.setrlimit(resource.RLIMIT_AS, (10**8, -1))"
 
 
 KILL = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)\n"
-IMPORT = "from harness.execution.processes import serve\n"
+IMPORT = "from harness.experiment.execute.processes import serve\n"
 
 
 @pytest.fixture
@@ -160,7 +160,7 @@ def first_dies(bench, monkeypatch):
             f"try:\n    open({mark!r}, 'x').close()\n    program = {program!r}\n"
             f"except FileExistsError:\n    program = {START!r}\nexec(program)"
         )
-        monkeypatch.setattr("harness.execution.processes.START", start)
+        monkeypatch.setattr("harness.experiment.execute.processes.START", start)
 
     return replace_first
 
@@ -196,7 +196,7 @@ def test_a_worker_that_is_killed_while_it_starts_is_one_row(bench, small, first_
 def test_where_no_worker_can_begin_every_row_says_so(bench, small, monkeypatch, start):
     if sys.platform != "linux" and start.startswith(LIMITED):
         pytest.skip("limits memory")
-    monkeypatch.setattr("harness.execution.processes.START", start)
+    monkeypatch.setattr("harness.experiment.execute.processes.START", start)
     outcome = harness.run(small | {"execution": {"workers": 2}}, results=None)
     assert len(outcome.failed) == 4
     assert all("before it could begin" in cell["error"] for cell in outcome.failed)
@@ -207,7 +207,7 @@ def test_where_no_process_can_be_started_every_row_says_so(bench, small, monkeyp
     def refuse(*arguments, **options):
         raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
 
-    monkeypatch.setattr("harness.execution.processes.subprocess.Popen", refuse)
+    monkeypatch.setattr("harness.experiment.execute.processes.subprocess.Popen", refuse)
     outcome = harness.run(small | {"execution": {"workers": 2}}, results=None)
     assert len(outcome.failed) == 4
     assert all("Resource temporarily unavailable" in cell["error"] for cell in outcome.failed)

@@ -2,8 +2,9 @@
 
 import pytest
 
-from harness import conformance, plugins
-from harness.metrics.conformance import check_metrics
+from harness.extras.plugin_checks import checks as conformance
+from harness.extras.plugin_checks.metrics import check_metrics
+from harness.plugins import registry as plugins
 
 MODULE = """
 import itertools
@@ -52,9 +53,9 @@ overwriting = Definition(overwriting, "0", "nowhere")
 
 @pytest.mark.parametrize("name", plugins.builtin_names("metrics"))
 def test_every_metric_here_is_right(name):
-    findings = conformance.examine("harness.metrics.conformance", name)
+    findings = conformance.examine("harness.extras.plugin_checks.metrics", name)
     assert findings.problems == []
-    assert findings == conformance.examine("harness.metrics.conformance", name)
+    assert findings == conformance.examine("harness.extras.plugin_checks.metrics", name)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +71,9 @@ def test_every_metric_here_is_right(name):
     ],
 )
 def test_what_is_wrong_is_said(module, name, said):
-    (problem, *_) = conformance.examine("harness.metrics.conformance", f"{module}:{name}").problems
+    (problem, *_) = conformance.examine(
+        "harness.extras.plugin_checks.metrics", f"{module}:{name}"
+    ).problems
     assert said in problem
 
 

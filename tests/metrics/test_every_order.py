@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from harness import Note, metrics
 from harness.errors import MetricError
-from harness.evaluation import bound_scores, random_order
 from harness.metrics import Rankings, Value
 from harness.metrics.ties import resolve_ties
+from harness.rankings.evaluation import bound_scores, random_order
 
 NUMBERS = {"threshold": "2", "offset": "-1", "base": "3", "beta": "2", "p": "0.3", "max": "4"}
 WORDS = {"binary": ["binary", "binary(2)"], "table": ["table(0, 1, 1, 4, 9)"], "random": []}

@@ -9,7 +9,7 @@ import pytest
 from harness import metrics
 from harness.errors import MetricError
 from harness.metrics.arrays import Rankings
-from harness.metrics.exposure_weights import (
+from harness.metrics.weights import (
     by_popularity,
     effective_size,
     naive_bayes,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import harness
 from harness import metrics, rankings
 from harness.errors import MetricError
-from harness.metrics.functions import Lists, metric
+from harness.metrics.own import Lists, metric
 
 COLUMNS = st.lists(
     st.tuples(st.integers(0, 3), st.integers(1, 6), st.integers(1, 5)), min_size=1, max_size=25

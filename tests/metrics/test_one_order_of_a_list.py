@@ -9,14 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import harness
-from harness import plugins
-from harness.algorithms import models, registry
+from harness.algorithms import registry
 from harness.errors import MetricError
 from harness.experiment.plan import Plan
 from harness.metrics import Exposure, Rankings
-from harness.metrics.functions import metric
 from harness.metrics.labels import definition
+from harness.metrics.own import metric
 from harness.metrics.ties import as_shown
+from harness.models import estimates as models
+from harness.plugins import registry as plugins
 
 N_ITEMS, DEPTH = 9, 6
 TIES = ["random", "random(3)", "first", "last", "best", "worst"]

@@ -13,7 +13,7 @@ import harness
 from harness import metrics, rankings
 from harness.errors import MetricError
 from harness.metrics import Exposure, Pairs, Rankings
-from harness.metrics.exposure_weights import by_popularity, weighted_error, weighted_ndcg
+from harness.metrics.weights import by_popularity, weighted_error, weighted_ndcg
 
 N_ITEMS = 6
 RANKED = ("dcg", "idcg", "ndcg", "precision", "recall", "fbeta", "rbp", "ap", "rr", "hit")

@@ -23,8 +23,8 @@ import pytest
 
 from harness import metrics, rankings
 from harness.errors import MetricError
+from harness.extras.reproduce import sources
 from harness.metrics import number
-from harness.reproduce import sources
 
 FOLDER = os.environ.get("HARNESS_PEERS", "")
 GOLDEN = json.loads(

@@ -5,8 +5,9 @@ import dataclasses
 import pytest
 from matplotlib.figure import Figure
 
-from harness.report.history_page import draw_history, plot_history, write_history_page
-from harness.results.history_values import History, Line, Point
+from harness.extras.history.page import draw_history, plot_history, write_history_page
+from harness.extras.history.values import History, Point
+from harness.extras.history.values import HistoryLine as Line
 
 
 def point(day, value, breaks=(), changes=()):

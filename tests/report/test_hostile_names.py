@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from harness.report import build_page, latex, style, write_index
 from harness.report.page import linked
-from harness.report.plots import KINDS
+from harness.report.plots import kinds
 from harness.report.summary import short_names, shortened
-from harness.results.display import plain, to_csv
-from harness.results.latex import escape_latex
 from harness.results.markdown import to_markdown
 from harness.results.record import RunInfo
 from harness.results.runs import Run
+from harness.results.table import escape_latex, to_csv
+from harness.results.table import printable as plain
 
 from .conftest import HOSTILE
 
@@ -112,19 +112,21 @@ def test_a_character_that_hides_or_turns_text_is_visible_on_the_page(plain_run, 
     assert character not in page
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("parameter", "learning")])
+@pytest.mark.parametrize(
+    "kind", [kind for kind in kinds() if kind not in ("parameter", "learning")]
+)
 def test_a_plot_writes_names_and_never_formulas(nasty, kind):
-    drawn = KINDS[kind](nasty).render("svg", svg_fonttype="none").decode()
+    drawn = kinds()[kind](nasty).render("svg", svg_fonttype="none").decode()
     names = re.findall(r"<text[^>]*>([^<]*)</text>", drawn)
     assert any("&lt;script&gt;" in name for name in names)
     assert "<script" not in drawn
 
 
 def test_a_plot_survives_dollars_and_a_glyph_that_no_font_has(nasty, plain_run):
-    assert KINDS["differences"](nasty).render("png").startswith(b"\x89PNG")
+    assert kinds()["differences"](nasty).render("png").startswith(b"\x89PNG")
     text = plain_run.info.model_dump_json().replace("Random", "$x_1$ costs $5")
     run = Run(RunInfo(**json.loads(text)), plain_run.users.replace("Random", "$x_1$ costs $5"))
-    drawn = KINDS["differences"](run).render("svg", svg_fonttype="none").decode()
+    drawn = kinds()["differences"](run).render("svg", svg_fonttype="none").decode()
     assert ">$x_1$ costs $5<" in drawn
 
 

@@ -6,7 +6,7 @@ import pytest
 
 import harness
 from harness.errors import ResultsError
-from harness.report.latex_of_sets import latex_of_sets
+from harness.report.papers import latex_of_sets
 
 CONFIG = {
     "split": {"kind": "holdout", "test_size": 0.25},

@@ -26,7 +26,7 @@ def run():
 
 
 def test_all_text_is_inside_the_figure_and_no_name_is_a_formula(run):
-    plot = plots.KINDS["learning"](run, place=3)
+    plot = plots.kinds()["learning"](run, place=3)
     with plot_style():
         axes = Figure(figsize=plot.size).subplots()
         plot.draw(axes)

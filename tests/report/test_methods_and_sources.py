@@ -9,16 +9,16 @@ from typing import NamedTuple
 import pytest
 
 import harness
-from harness import plugins
 from harness.algorithms import registry
-from harness.candidates import Catalogue, Rated
+from harness.candidates.base import Catalogue, Rated
+from harness.candidates.sampled import Sampled
 from harness.config.experiment import Experiment
-from harness.config.yaml_text import parse
+from harness.config.yaml import parse
 from harness.datasets.catalogue import CATALOGUE
 from harness.metrics.labels import definition
+from harness.plugins import registry as plugins
 from harness.report.methods import ASSETS, all_sources, checklist, cited_in, methods, to_markdown
 from harness.results.record import RunInfo
-from harness.sampled_candidates import Sampled
 
 DOI = re.compile(r"doi:(10\.[^\s;,)]+[^\s;,).])")
 

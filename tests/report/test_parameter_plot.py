@@ -7,10 +7,10 @@ import pytest
 from matplotlib.figure import Figure
 
 import harness
-from harness.config.algorithms import AlgorithmConfig
+from harness.config.experiment import AlgorithmConfig
 from harness.errors import ResultsError
 from harness.report import build_page, plots
-from harness.report.parameter_plot import lines_of
+from harness.report.plots import lines_of
 from harness.report.styles import plot_style
 from harness.report.summary import summarise
 
@@ -80,7 +80,7 @@ def test_a_row_without_the_parameter_has_its_default_and_of_an_unknown_one_none(
 
 
 def test_each_parameter_has_a_plot_with_the_values_of_the_table(run):
-    drawn = plots.KINDS["parameter"].each(run, "rmse")
+    drawn = plots.kinds()["parameter"].each(run, "rmse")
     assert [plot.parameter for plot in drawn] == ["damping", "k", "min_k", "sim_options.name"]
     records = summarise(run).tables[0].records
     for plot in drawn:

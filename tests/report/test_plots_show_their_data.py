@@ -23,14 +23,14 @@ from harness.results.runs import Run
 
 from .conftest import build
 
-OF_EVERY_RUN = [kind for kind in plots.KINDS if kind != "learning"]
+OF_EVERY_RUN = [kind for kind in plots.kinds() if kind != "learning"]
 LABELS = ["ndcg@5", "ndcg@10", "ndcg@20"]
 LONG = {"ml-100k": "a-data-set-with-a-long-name-" * 3, "ndcg@": "ndcg(gain=linear, undefined=0)@"}
 
 
 def drawn(kind, run):
     """Return the Axes of a plot on a figure of its own, styled."""
-    plot = plots.KINDS[kind](run)
+    plot = plots.kinds()[kind](run)
     with plot_style():
         axes = Figure(figsize=plot.size).subplots()
         plot.draw(axes)
@@ -39,7 +39,7 @@ def drawn(kind, run):
 
 
 def data_behind(run, kind, label=None, place=1):
-    return plots.KINDS[kind](run, label, place).data
+    return plots.kinds()[kind](run, label, place).data
 
 
 def markers(axes, marker=None):
@@ -263,7 +263,7 @@ def test_names_on_a_line_move_only_as_far_as_they_must(wanted, expected):
 @pytest.mark.parametrize("kind", OF_EVERY_RUN)
 @pytest.mark.parametrize("dpi", [72, 144, 300])
 def test_no_mark_touches_the_edge_of_the_file_at_any_resolution(nasty, kind, dpi):
-    file = io.BytesIO(plots.KINDS[kind](nasty).render("png", savefig_dpi=dpi))
+    file = io.BytesIO(plots.kinds()[kind](nasty).render("png", savefig_dpi=dpi))
     pixels = mpl.image.imread(file)[:, :, :3].min(axis=2)
     for edge in (pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]):
         assert edge.min() > 0.95
@@ -289,6 +289,6 @@ def test_a_plot_in_a_notebook_gets_a_figure_of_its_own(nasty):
 
 @pytest.mark.parametrize(("form", "start"), [("png", b"\x89PNG\r\n\x1a\n"), ("svg", b"<?xml")])
 def test_the_same_run_gives_the_same_file(nasty, form, start):
-    one, other = (plots.KINDS["differences"](nasty).render(form) for _ in range(2))
+    one, other = (plots.kinds()["differences"](nasty).render(form) for _ in range(2))
     assert one == other
     assert one.startswith(start)

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from harness.config.experiment import Experiment
-from harness.config.yaml_text import parse
+from harness.config.yaml import parse
 from harness.errors import ComparisonError, ResultsError
 from harness.report import build_page, join, plots, write_index, write_page
 from harness.report.methods import command, describe_cells, to_yaml
@@ -81,7 +81,7 @@ def test_one_algorithm_alone_makes_a_page_and_a_run_without_cells_none(plain_run
 
 @pytest.mark.long
 def test_the_page_shows_the_words_and_data_of_every_plot_and_each_id_once(nasty, nasty_page):
-    for kind in (plot for name, plot in plots.KINDS.items() if name != "learning"):
+    for kind in (plot for name, plot in plots.kinds().items() if name != "learning"):
         text = kind(nasty, "ndcg@10").describe()
         assert re.fullmatch(r"ndcg.*\.", text)
         assert "nan" not in text

@@ -5,8 +5,8 @@ import io
 import re
 
 from harness.report import build_page, join
+from harness.report.papers import sensitivity_tables
 from harness.report.summary import summarise
-from harness.report.tables import sensitivity_tables
 
 from .conftest import changed
 

@@ -12,7 +12,15 @@ import surprise
 from surprise.model_selection import train_test_split
 
 from harness.extras.audit import checks
-from harness.reproduce import Band, Quantity, compare, published, reproduce, sources, trained_runs
+from harness.extras.reproduce import (
+    Band,
+    Quantity,
+    compare,
+    published,
+    reproduce,
+    sources,
+    trained_runs,
+)
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "errata.md"
 TEXT = PAGE.read_text(encoding="utf-8")

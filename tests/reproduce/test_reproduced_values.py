@@ -8,10 +8,18 @@ import numpy as np
 import pytest
 
 import harness
-from harness import reproduce
 from harness.config.files import bundled
 from harness.errors import DownloadError
-from harness.reproduce import Band, NotRun, Quantity, compare, published, sources, trained_runs
+from harness.extras import reproduce
+from harness.extras.reproduce import (
+    Band,
+    NotRun,
+    Quantity,
+    compare,
+    published,
+    sources,
+    trained_runs,
+)
 from harness.results.cells import CellName, FailedCell
 
 SOURCES = ["vincent-2018", "rectools-docs", "singh-2025", "nicolas-2022", "bellei-2017"]
@@ -235,7 +243,7 @@ def test_a_band_says_what_it_is_and_what_the_seeds_gave(cli, monkeypatch):
     key = ("singh-2025", "explicit table: SVD")
     band = {"ndcg": Band.of_one_more([0.0462, 0.0557, 0.05]), "runtime_s": 1.0}
     monkeypatch.setattr(
-        "harness.reproduce.trained_runs", lambda watch: {key: lambda quantity: band}
+        "harness.extras.reproduce.trained_runs", lambda watch: {key: lambda quantity: band}
     )
     _, out, _ = cli("reproduce", "singh-2025", "--quiet")
     assert "3 seeds gave 0.0462 to 0.0557" in out

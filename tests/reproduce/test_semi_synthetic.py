@@ -12,9 +12,9 @@ from scipy.optimize import linprog
 from scipy.stats import norm
 
 from harness import datasets
-from harness.reproduce import published, semi_synthetic
-from harness.reproduce.of_models import of_models
-from harness.reproduce.semi_synthetic import MARGINAL, chances, completed, predictors, study
+from harness.extras.reproduce import published, semi_synthetic
+from harness.extras.reproduce.models import of_models
+from harness.extras.reproduce.semi_synthetic import MARGINAL, chances, completed, predictors, study
 
 SOURCE = "schnabel-2016-mae"
 PAPER = {each.predictor: each.expected for each in published(SOURCE)}

@@ -10,8 +10,8 @@ from surprise.model_selection import train_test_split
 
 from harness import datasets
 from harness.errors import DownloadError
-from harness.reproduce import Quantity, compare, published, reproduce, sources, trained_runs
-from harness.reproduce.of_models import of_models
+from harness.extras.reproduce import Quantity, compare, published, reproduce, sources, trained_runs
+from harness.extras.reproduce.models import of_models
 
 RATINGS = [
     (f"{user}", f"{item}", float(1 + (user * item + user // 3 + item // 2) % 5))

@@ -8,9 +8,9 @@ import pytest
 
 import harness
 from harness.report import evidence, latex, plots
-from harness.results.display import AGAINST_BEST, display_table, to_csv
 from harness.results.markdown import to_markdown
 from harness.results.statistics import BEST, Answer
+from harness.results.table import AGAINST_BEST, display_table, to_csv
 from harness.results.verdict import verdicts
 
 DATA = {"synthetic": {"n_users": 60, "n_items": 40, "n_ratings": 1100}}
@@ -125,7 +125,7 @@ def test_a_joined_run_has_the_column_too(run):
 
 
 def test_the_plot_of_differences_has_a_mark_for_each_answer(run):
-    plot = plots.KINDS["differences"](run, LABEL)
+    plot = plots.kinds()["differences"](run, LABEL)
     axes = plots.differences(run, LABEL)
     pairs = {pair.first: pair for pair in plot.table.differences(LABEL, plot.summary.baseline,
                                                                  corrected_alone=True)}  # fmt: skip

@@ -6,9 +6,8 @@ import pytest
 
 import harness
 from harness.report import join
-from harness.results.display import display_table
-from harness.results.divided_tables import divided
 from harness.results.markdown import to_markdown
+from harness.results.table import display_table, divided
 
 CONFIG = {
     "algorithms": ["ItemMean", "BaselineOnly", "Random"],

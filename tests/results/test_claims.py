@@ -16,17 +16,16 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import harness
-from harness.comparison.gate import gate
-from harness.comparison.inference import infer
+from harness.comparison.inference import infer, notes_on_tests
 from harness.config.settings import Inference
+from harness.extras.gate.decision import gate
 from harness.report import evidence, latex
-from harness.report.difference_plot import DifferencePlot
+from harness.report.plots import DifferencePlot
 from harness.report.summary import summarise
 from harness.results.cells import CellName, FailedCell
-from harness.results.display import comparison_of, display_table, result_rows
-from harness.results.notes_on_tests import notes_on_tests
 from harness.results.runs import Run
 from harness.results.statistics import MetricComparison
+from harness.results.table import comparison_of, display_table, result_rows
 from harness.results.verdict import verdicts
 from harness.statistics.corrections import letters, ranked_letters
 

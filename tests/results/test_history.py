@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 import harness
-from harness import files
+from harness._util import files
 from harness.errors import ResultsError
 from harness.results import find_runs, open_run, read_run
-from harness.results.history import differences, earlier_runs, name_of
+from harness.results.folder import differences, earlier_runs, name_of
 from harness.results.record import record_in
 
 CONFIG = {

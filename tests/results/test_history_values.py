@@ -8,8 +8,9 @@ import pytest
 
 import harness
 from harness.errors import ResultsError
-from harness.results import history_values, open_run
-from harness.results.history_values import history
+from harness.extras.history import values as history_values
+from harness.extras.history.values import history
+from harness.results import open_run
 
 CONFIG = {
     "name": "tiny",

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import harness
+from harness.config.experiment import AlgorithmConfig
 from harness.errors import ComparisonError, ConfigError
 from harness.report import build_page, join, latex
 
@@ -190,3 +191,17 @@ def test_runs_of_other_data_are_tables_of_their_own():
     pd.testing.assert_frame_equal(values(joined), values(*runs))
     names = joined.table["dataset"].unique().tolist()
     assert names == ["synthetic (run)", "synthetic (run (2))"]
+
+
+def test_each_key_of_an_algorithm_decides_numbers_or_describes():
+    assert AlgorithmConfig.model_fields.keys() - AlgorithmConfig.DECISIVE == {"label", "depends"}
+
+
+def test_a_new_key_that_describes_changes_no_identity():
+    class WithNote(AlgorithmConfig):
+        note: str = ""
+
+    plain = AlgorithmConfig(name="SVD", params={"n_factors": 5}, label="mine")
+    described = WithNote(name="SVD", params={"n_factors": 5}, note="as in the paper")
+    assert described.decisive() == plain.decisive()
+    assert plain.decisive() != AlgorithmConfig(name="SVD", params={"n_factors": 6}).decisive()

@@ -13,7 +13,7 @@ import harness
 from harness import datasets, splits
 from harness.errors import ResultsError
 from harness.experiment.plan import Plan
-from harness.metrics.listing import describe
+from harness.metrics.labels import describe
 from harness.results.runs import Run
 from harness.splits.random import Holdout
 

@@ -7,11 +7,11 @@ import pytest
 
 import harness
 from harness import metrics
-from harness.analyses.stored_conventions import under_conventions
-from harness.analyses.ties import Ties
+from harness._util.files import digest_of
 from harness.errors import MetricError, ResultsError
+from harness.experiment.analyses.conventions import under_conventions
+from harness.experiment.analyses.ties import Ties
 from harness.experiment.plan import Plan
-from harness.files import digest_of
 from harness.metrics import conventions
 from harness.report.page import build_page
 from harness.results import Run, read_run

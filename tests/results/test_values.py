@@ -18,16 +18,10 @@ from harness.report import build_page, latex, plots
 from harness.report.summary import failures_text, summarise
 from harness.results import Run, read_run
 from harness.results.cells import CellResult, FailedCell
-from harness.results.display import (
-    column_decimals,
-    decimals,
-    display_table,
-    rounded,
-    to_csv,
-)
 from harness.results.markdown import to_markdown
 from harness.results.record import RunInfo
 from harness.results.statistics import AlgorithmMean, MetricComparison
+from harness.results.table import column_decimals, decimals, display_table, rounded, to_csv
 from harness.results.verdict import verdicts
 
 ALGORITHMS = ["BaselineOnly", "ItemMean", "Random"]
@@ -129,9 +123,9 @@ def test_no_value_lies_outside_its_interval_wherever_both_are_shown(done):
     for label in LABELS[:2]:
         assert shown[label].between(shown[f"{label}_low"], shown[f"{label}_high"]).all()
         for kind in ("tradeoff", "ndcg-over-k"):
-            data = plots.KINDS[kind](summary, label).data
+            data = plots.kinds()[kind](summary, label).data
             assert data["value"].between(data["low"], data["high"]).all()
-        means = plots.KINDS["distribution"](summary, label).data.set_index("algorithm")["mean"]
+        means = plots.kinds()["distribution"](summary, label).data.set_index("algorithm")["mean"]
         assert means.to_dict() == pytest.approx(done.table.set_index("algorithm")[label].to_dict())
     numbers = r'class="number">([\d.]+)<.*?class="interval">([\d.]+) to ([\d.]+)<'
     found = re.findall(numbers, page)
@@ -198,7 +192,7 @@ def test_an_algorithm_that_failed_in_some_folds_never_leads(partial):
     assert "Fails (2 of 5 cells)" in page
     assert "Fails (2 of 5 cells) & 1.0" in table
     assert table.count(r"\textbf") == 1
-    assert "Fails" not in set(plots.KINDS["tradeoff"](run).data["algorithm"])
+    assert "Fails" not in set(plots.kinds()["tradeoff"](run).data["algorithm"])
 
 
 def scored_by(**columns):

@@ -6,14 +6,13 @@ import pytest
 
 import harness
 from harness.errors import ResultsError, counted
-from harness.notes import Note
+from harness.notes.note import Note
 from harness.report import build_page
 from harness.results.cells import CellName, FailedCell
-from harness.results.display import display_table
 from harness.results.markdown import to_markdown
 from harness.results.runs import Run
-from harness.results.sentences import LONGEST_SENTENCE
-from harness.results.verdict import notes_beside, verdict_lines, verdicts
+from harness.results.table import display_table
+from harness.results.verdict import LONGEST_SENTENCE, notes_beside, verdict_lines, verdicts
 
 DATA = {"synthetic": {"n_users": 60, "n_items": 40, "n_ratings": 1100}}
 

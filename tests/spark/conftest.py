@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from harness.algorithms.spark_session import find_java, local_session
 from harness.errors import AlgorithmError
+from harness.extras.spark.session import find_java, local_session
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from harness import metrics, rankings
 from harness.errors import MetricError
-from harness.spark import score_batches
+from harness.extras.spark.frames import score_batches
 
 NAMES = ["user", "ndcg@3", "rmse", "n"]
 

@@ -9,12 +9,12 @@ import pandas as pd
 import pytest
 
 import harness
-from harness.algorithms import models
-from harness.algorithms.als import SparkALS, number_by_name
 from harness.algorithms.trainset import ColumnTrainset
 from harness.datasets.catalogue import CATALOGUE
 from harness.errors import AlgorithmError
-from harness.reproduce import published, trained_runs
+from harness.extras.reproduce import published, trained_runs
+from harness.extras.spark.als import SparkALS, number_by_name
+from harness.models import estimates as models
 
 pytestmark = [
     pytest.mark.spark,

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import harness.spark
+import harness.extras.spark.frames
 from harness import metrics, rankings
 from harness.errors import MetricError
 
@@ -74,7 +74,7 @@ def assert_as_local(scored, columns, labels):
 def test_scores_are_the_local_ones_however_the_rows_are_spread(spark, n_partitions):
     columns = draw(5_000, 120)
     df = frame(spark, columns, n_partitions)
-    scored = harness.spark.evaluate(df, LABELS, partitions=n_partitions)
+    scored = harness.extras.spark.frames.evaluate(df, LABELS, partitions=n_partitions)
     assert_as_local(scored, columns, LABELS)
 
 
@@ -105,12 +105,12 @@ def test_a_user_with_a_million_rows_is_scored_beside_small_ones(spark):
         "rating": np.concatenate([ids * 31 % 6, small["rating"]]),
     }
     labels = ["ndcg@10", "ndcg(ties=first)@100", "rmse"]
-    assert_as_local(harness.spark.evaluate(df, labels), columns, labels)
+    assert_as_local(harness.extras.spark.frames.evaluate(df, labels), columns, labels)
 
 
 def test_means_are_the_local_ones_with_pooled_metrics_over_all_rows(spark):
     columns = draw(4_000, 90, seed=1)
-    found = harness.spark.mean(frame(spark, columns), LABELS)
+    found = harness.extras.spark.frames.mean(frame(spark, columns), LABELS)
     ids, expected = scores_here(columns, LABELS)
     assert list(found) == LABELS
     for label, value in found.items():
@@ -123,7 +123,7 @@ def test_users_may_be_text_and_columns_have_other_names(spark):
         [("böb", "x", 1.5, 3), ("böb", "y", 2.5, 5), ("ann", "x", 1.0, 4)],
         ["who is it", "item", "my.guess", "stars"],
     )
-    scored = harness.spark.evaluate(
+    scored = harness.extras.spark.frames.evaluate(
         df, "ndcg@1", user="who is it", estimate="my.guess", rating="stars"
     )
     assert scored.columns == ["who is it", "ndcg@1"]
@@ -132,7 +132,7 @@ def test_users_may_be_text_and_columns_have_other_names(spark):
 
 def test_nothing_runs_before_the_result_is_used(spark):
     broken = frame(spark, {"user": [1], "item": [1], "estimate": [np.nan], "rating": [1.0]})
-    scored = harness.spark.evaluate(broken, "ndcg@1")
+    scored = harness.extras.spark.frames.evaluate(broken, "ndcg@1")
     from pyspark.errors import PythonException
 
     with pytest.raises(PythonException, match="user 1: estimate nan is not finite"):
@@ -152,7 +152,7 @@ def test_a_missing_value_is_refused_in_the_words_of_the_engine(spark, column, va
     row = {"user": 1, "item": 1, "estimate": 1.0, "rating": 1.0, column: value}
     schema = "user long, item long, estimate double, rating double"
     with pytest.raises(MetricError, match=f"^{message}"):
-        harness.spark.mean(spark.createDataFrame([row], schema), "ndcg@1")
+        harness.extras.spark.frames.mean(spark.createDataFrame([row], schema), "ndcg@1")
 
 
 ROW = {"user": 1, "item": 1, "estimate": 1.0, "rating": 3.0}
@@ -178,20 +178,20 @@ ROW = {"user": 1, "item": 1, "estimate": 1.0, "rating": 3.0}
 def test_what_cannot_be_computed_is_refused(spark, row, label, message):
     df = spark.createDataFrame([tuple(row.values())], list(row))
     with pytest.raises(MetricError, match=message):
-        harness.spark.mean(df, label)
+        harness.extras.spark.frames.mean(df, label)
     if label != "r2":
         with pytest.raises(MetricError, match=message):
-            harness.spark.evaluate(df, label)
+            harness.extras.spark.frames.evaluate(df, label)
 
 
 def test_a_frame_of_pandas_is_refused():
     with pytest.raises(MetricError, match="found DataFrame, not a Spark data frame"):
-        harness.spark.evaluate(pd.DataFrame(draw(10, 2)), "ndcg@5")
+        harness.extras.spark.frames.evaluate(pd.DataFrame(draw(10, 2)), "ndcg@5")
 
 
 def test_an_empty_frame_has_no_mean(spark):
     with pytest.raises(MetricError, match="there is no row"):
-        harness.spark.mean(frame(spark, draw(10, 2)).limit(0), "ndcg@5")
+        harness.extras.spark.frames.mean(frame(spark, draw(10, 2)).limit(0), "ndcg@5")
 
 
 def draw_lists(seed):

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.algorithms.spark_session import find_java, java_home, local_session
 from harness.errors import AlgorithmError
+from harness.extras.spark.session import find_java, java_home, local_session
 
 
 def put_java(folder, script):

@@ -2,8 +2,9 @@
 
 import pytest
 
-from harness import conformance, plugins
-from harness.splits.conformance import check_splits
+from harness.extras.plugin_checks import checks as conformance
+from harness.extras.plugin_checks.splits import check_splits
+from harness.plugins import registry as plugins
 
 MODULE = '''
 import itertools
@@ -63,7 +64,7 @@ class Nothing:
     ),
 )
 def test_every_kind_here_is_right(name):
-    findings = conformance.examine("harness.splits.conformance", name)
+    findings = conformance.examine("harness.extras.plugin_checks.splits", name)
     assert findings.problems == []
     assert findings.digest
 
@@ -79,7 +80,9 @@ def test_every_kind_here_is_right(name):
     ],
 )
 def test_what_is_wrong_is_said(module, name, said):
-    problems = conformance.examine("harness.splits.conformance", f"{module}:{name}").problems
+    problems = conformance.examine(
+        "harness.extras.plugin_checks.splits", f"{module}:{name}"
+    ).problems
     assert any(said in problem for problem in problems)
 
 

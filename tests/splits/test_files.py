@@ -12,8 +12,7 @@ from surprise.model_selection import PredefinedKFold
 from harness.datasets import Ratings, load
 from harness.errors import DataError, SplitError
 from harness.splits import make, read, save, validation
-from harness.splits.folds import KFold
-from harness.splits.random import Holdout
+from harness.splits.random import Holdout, KFold
 from harness.splits.saved import Predefined, SavedSplit
 
 ROWS = [(u, i, (u * i) % 5 + 1, 100 * u + i) for u in range(1, 5) for i in range(1, 7)]

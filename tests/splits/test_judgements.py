@@ -240,7 +240,7 @@ def test_shares_of_training_are_tested_on_the_judgements(folder, ratings):
 
 def test_features_are_unknown_for_what_the_ratings_lack(tmp_path):
     data = Ratings.from_columns(["a", "b"], ["x", "y"], [2, 4], scale=(1, 5))
-    features = harness.lazy.pd.DataFrame({"genres": ["x|y", "y"]}, index=data.item_ids)
+    features = harness._util.libraries.pd.DataFrame({"genres": ["x|y", "y"]}, index=data.item_ids)
     data = replace(data, item_features=features)
     write(tmp_path / "q.qrels", {("a", "y"): 1, ("a", "z"): 1})
     (split,) = splits.make(Judgements(path="q.qrels"), data, 0, tmp_path)

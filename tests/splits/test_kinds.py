@@ -20,12 +20,10 @@ from harness.errors import SplitError
 from harness.splits import make
 from harness.splits.base import DrawnSplit
 from harness.splits.by_item import ItemFraction, ItemHoldout
+from harness.splits.by_time import GlobalTime, Rolling
 from harness.splits.by_user import LeaveNOut, UserFraction, UserHoldout
-from harness.splits.folds import KFold, RepeatedKFold
-from harness.splits.in_time import GlobalTime, Rolling
-from harness.splits.movielens import MovieLensFolds
-from harness.splits.own_training import OwnTraining
-from harness.splits.random import Holdout
+from harness.splits.random import Holdout, KFold, OwnTraining, RepeatedKFold
+from harness.splits.saved import MovieLensFolds
 
 STATES = st.integers(0, 2**32 - 1)
 SIZES = st.one_of(

@@ -13,10 +13,9 @@ from harness.datasets import Ratings
 from harness.errors import SplitError
 from harness.splits import make, validation
 from harness.splits.by_item import ItemFraction, ItemHoldout
+from harness.splits.by_time import GlobalTime, Rolling
 from harness.splits.by_user import LeaveNOut, UserFraction, UserHoldout
-from harness.splits.folds import KFold, RepeatedKFold
-from harness.splits.in_time import GlobalTime, Rolling
-from harness.splits.random import Holdout
+from harness.splits.random import Holdout, KFold, RepeatedKFold
 from harness.splits.saved import Predefined
 
 SECTIONS = [

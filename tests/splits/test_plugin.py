@@ -10,8 +10,8 @@ import harness
 from harness.config.load import load
 from harness.errors import ConfigError, SplitError
 from harness.splits.base import FilterSection, make
-from harness.splits.filtering import filter as filter_ratings
-from harness.splits.plugin import Split
+from harness.splits.filters import filter as filter_ratings
+from harness.splits.own import Split
 
 MODULE = '''
 import numpy as np

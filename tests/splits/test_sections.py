@@ -7,10 +7,10 @@ from typing import Literal
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from harness.config.yaml_text import parse
+from harness.config.yaml import parse
 from harness.splits import FilterSection, SplitSection
 from harness.splits.base import DrawnSplit
-from harness.splits.own_training import OwnTraining
+from harness.splits.random import OwnTraining
 
 SPLITS = TypeAdapter(SplitSection)
 FILTERS = TypeAdapter(FilterSection)

@@ -7,8 +7,7 @@ from pydantic import ValidationError
 from harness import splits
 from harness.datasets import Ratings
 from harness.errors import SplitError
-from harness.splits.folds import KFold
-from harness.splits.random import Holdout
+from harness.splits.random import Holdout, KFold
 from harness.splits.training_share import TrainingShare
 
 SHARES = (0.05, 0.3, 0.7)

@@ -7,12 +7,12 @@ from itertools import pairwise
 import numpy as np
 from numpy.random import Generator
 
+from harness._util.kernels import kernel
 from harness.algorithms import parameters, surprise
 from harness.algorithms.base import MEAN_AND_BIAS, Algorithm, Estimates, FitOptions, Progress
 from harness.algorithms.parameters import Params
-from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, Lists
-from harness.kernels import kernel
-from harness.quantities import SearchSpace, log_range
+from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, GroupedLists
+from harness.schema.quantities import SearchSpace, log_range
 
 SPACE: SearchSpace = {
     "bsl_options.reg_u": log_range(0.1, 10_000.0),
@@ -101,7 +101,9 @@ def fold_in_biases(options: Params, bi: Floats, trainset: ColumnTrainset) -> Flo
 # other side has a closed form, the sum of what is left of its ratings over their number plus the
 # penalty.
 @kernel
-def alternate(lists: Lists, mean: float, penalty: float, fixed: Floats, moving: Floats) -> None:
+def alternate(
+    lists: GroupedLists, mean: float, penalty: float, fixed: Floats, moving: Floats
+) -> None:
     """Solve for the biases of one side with those of the other side fixed."""
     offsets, partners, ratings = lists
     for owner in range(len(offsets) - 1):
@@ -116,7 +118,7 @@ def alternate(lists: Lists, mean: float, penalty: float, fixed: Floats, moving: 
 # made of against the gradient of its squared error plus penalty.
 @kernel
 def descend(
-    by_user: Lists, mean: float, rate: float, penalty: float, bu: Floats, bi: Floats
+    by_user: GroupedLists, mean: float, rate: float, penalty: float, bu: Floats, bi: Floats
 ) -> None:
     """Run one epoch of gradient descent over the ratings, user by user."""
     offsets, items, ratings = by_user

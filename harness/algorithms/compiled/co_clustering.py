@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from harness._util.kernels import cached_rows, kernel
 from harness.algorithms import surprise
 from harness.algorithms.base import MEAN, Algorithm, Estimates, FitOptions
 from harness.algorithms.compiled.matrix import in_blocks
-from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, Lists, Offsets
-from harness.kernels import cached_rows, kernel
-from harness.quantities import log_range
+from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, GroupedLists, Offsets
+from harness.schema.quantities import log_range
 
 
 class CoClustering(Algorithm):
@@ -88,7 +88,7 @@ class CoClustering(Algorithm):
 
 
 def averages(
-    model: surprise.AlgoBase, by_user: Lists, cltr_u: Offsets, cltr_i: Offsets, mean: float
+    model: surprise.AlgoBase, by_user: GroupedLists, cltr_u: Offsets, cltr_i: Offsets, mean: float
 ) -> list[Floats]:
     """Return the mean rating of user and item clusters and crossings; `mean` where one is empty."""
     sums, counts = np.zeros((2, model.n_cltr_u, model.n_cltr_i))
@@ -104,7 +104,9 @@ def averages(
 
 
 @kernel
-def add_up(by_user: Lists, cltr_u: Offsets, cltr_i: Offsets, sums: Floats, counts: Floats) -> None:
+def add_up(
+    by_user: GroupedLists, cltr_u: Offsets, cltr_i: Offsets, sums: Floats, counts: Floats
+) -> None:
     """Add every rating to the crossing of its user's and its item's cluster, and count it."""
     offsets, items, ratings = by_user
     for user in range(len(offsets) - 1):
@@ -123,7 +125,7 @@ def add_up(by_user: Lists, cltr_u: Offsets, cltr_i: Offsets, sums: Floats, count
 def assign(
     first: int,
     last: int,
-    lists: Lists,
+    lists: GroupedLists,
     own_mean: Floats,
     other_mean: Floats,
     avg_own: Floats,

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from harness._util.kernels import each_block
 from harness.algorithms.base import Progress
 from harness.algorithms.trainset import Codes, Floats, Offsets
-from harness.kernels import each_block
 
 Numbers = npt.NDArray[Any]
 DENSE_LIMIT = 2 << 30

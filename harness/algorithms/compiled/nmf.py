@@ -7,15 +7,14 @@ import copy
 import numpy as np
 from numpy.random import Generator
 
+from harness._util.kernels import LANES, ROWS_AHEAD, in_lines, kernel, read_ahead
 from harness.algorithms import surprise
 from harness.algorithms.base import DOUBLE, MEAN, FitOptions, Progress, Size
-from harness.algorithms.compiled.later_ratings import grown
 from harness.algorithms.compiled.matrix import in_blocks
-from harness.algorithms.compiled.svd import FACTORS, FactorModel
+from harness.algorithms.compiled.svd import FACTORS, FactorModel, grown
 from harness.algorithms.parameters import Params
-from harness.algorithms.trainset import ColumnTrainset, Floats, Lists
-from harness.kernels import LANES, ROWS_AHEAD, in_lines, kernel, read_ahead
-from harness.quantities import log_range
+from harness.algorithms.trainset import ColumnTrainset, Floats, GroupedLists
+from harness.schema.quantities import log_range
 
 PASSES_ROW = 12 + 3 * DOUBLE  # the ratings in another order, and their products
 
@@ -121,7 +120,9 @@ class NMF(FactorModel):
 # all ratings, then the sums of each user, then those of each item, each on several threads and in
 # the order in which Surprise adds.
 @kernel
-def multiply(first: int, last: int, by_user: Lists, pu: Floats, qi: Floats, out: Floats) -> None:
+def multiply(
+    first: int, last: int, by_user: GroupedLists, pu: Floats, qi: Floats, out: Floats
+) -> None:
     """Write ``p_u · q_i`` of every rating of the users from `first` up to `last`."""
     offsets, items, _ = by_user
     for user in range(first, last):
@@ -137,7 +138,7 @@ def multiply(first: int, last: int, by_user: Lists, pu: Floats, qi: Floats, out:
 
 @kernel
 def add_biases(
-    by_user: Lists, mean: float, steps: Floats, bu: Floats, bi: Floats, estimates: Floats
+    by_user: GroupedLists, mean: float, steps: Floats, bu: Floats, bi: Floats, estimates: Floats
 ) -> None:
     """Turn products into biased estimates, moving the biases rating by rating."""
     offsets, items, ratings = by_user
@@ -157,7 +158,7 @@ def add_biases(
 def step(
     first: int,
     last: int,
-    lists: Lists,
+    lists: GroupedLists,
     estimates: Floats,
     penalty: float,
     before: Floats,

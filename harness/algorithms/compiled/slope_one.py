@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from harness._util.kernels import LANES, kernel, rows_of_owners
 from harness.algorithms import surprise
 from harness.algorithms.base import DOUBLE, MEAN, Algorithm, Estimates, FitOptions, Size
 from harness.algorithms.compiled.matrix import (
@@ -17,8 +18,7 @@ from harness.algorithms.compiled.matrix import (
     rows_of,
 )
 from harness.algorithms.parameters import Params
-from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, Lists, Offsets
-from harness.kernels import LANES, kernel, rows_of_owners
+from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, GroupedLists, Offsets
 
 DENSE = 4096
 """Most items for which both matrices are kept whole; with more, rows are computed on demand."""
@@ -117,13 +117,15 @@ class SlopeOne(Algorithm):
 
 
 def fill_deviations(
-    items: Offsets, dev: Floats, by_item: Lists, by_user: Lists, freq: Offsets
+    items: Offsets, dev: Floats, by_item: GroupedLists, by_user: GroupedLists, freq: Offsets
 ) -> None:
     """Write rows of mean deviations, and into `freq`, unless it has none, rows of counts."""
     deviate(items, by_item, by_user, dev, freq[items[0] : items[-1] + 1])
 
 
-def fill_counts(items: Offsets, freq: Offsets, by_item: Lists, by_user: Lists) -> None:
+def fill_counts(
+    items: Offsets, freq: Offsets, by_item: GroupedLists, by_user: GroupedLists
+) -> None:
     """Write rows of how many users rated both items."""
     deviate(items, by_item, by_user, np.empty(freq.shape), freq)
 
@@ -132,7 +134,9 @@ def fill_counts(items: Offsets, freq: Offsets, by_item: Lists, by_user: Lists) -
 # those other items, and counted: one item's row of both matrices at a time, so that rows are
 # independent. The mean deviation is NaN if no user rated both.
 @kernel
-def deviate(items: Offsets, by_item: Lists, by_user: Lists, dev: Floats, freq: Offsets) -> None:
+def deviate(
+    items: Offsets, by_item: GroupedLists, by_user: GroupedLists, dev: Floats, freq: Offsets
+) -> None:
     """Fill the rows of `dev` and `freq` of some items; `freq` may have no rows."""
     item_offsets, raters, item_ratings = by_item
     user_offsets, user_items, user_ratings = by_user
@@ -167,7 +171,7 @@ def deviate(items: Offsets, by_item: Lists, by_user: Lists, dev: Floats, freq: O
 def average_rows(
     first: int,
     last: int,
-    by_user: Lists,
+    by_user: GroupedLists,
     users: Codes,
     places: Codes,
     dev: Floats,
@@ -203,7 +207,7 @@ def average_rows(
 
 @kernel
 def average_pairs(
-    by_user: Lists, users: Codes, rows: Codes, dev: Floats, deviations: Floats
+    by_user: GroupedLists, users: Codes, rows: Codes, dev: Floats, deviations: Floats
 ) -> None:
     """Write the mean deviation of each pair's item from those its user rated; 0 for none."""
     offsets, rated, _ = by_user

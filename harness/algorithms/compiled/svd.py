@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.random import Generator
 
+from harness._util.kernels import CACHED, LINE, ROWS_AHEAD, cached_rows, in_lines, kernel, prefetch
 from harness.algorithms import surprise
 from harness.algorithms.base import (
     DOUBLE,
@@ -19,17 +21,8 @@ from harness.algorithms.base import (
     Size,
 )
 from harness.algorithms.parameters import Params
-from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, Lists
-from harness.kernels import (
-    CACHED,
-    LINE,
-    ROWS_AHEAD,
-    cached_rows,
-    in_lines,
-    kernel,
-    prefetch,
-)
-from harness.quantities import SearchSpace, log_range
+from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, GroupedLists
+from harness.schema.quantities import SearchSpace, log_range
 
 PAIRS_AT_ONCE = 1 << 15
 FACTORS: SearchSpace = {"n_factors": log_range(5, 150), "n_epochs": log_range(1, 100)}
@@ -37,7 +30,7 @@ F = TypeVar("F", bound=Callable[..., None])
 
 
 def summing_kernel(function: F) -> F:
-    """Compile as `harness.kernels.kernel` does, but let sums be regrouped and products fused.
+    """Compile as `harness._util.kernels.kernel` does, but let sums be regrouped and products fused.
 
     A sum of 100 products that may be added up in any order runs several times faster, since no
     addition waits for the one before. It moves the last bits of a result: parameters learned in
@@ -117,15 +110,11 @@ class SVD(FactorModel):
     def go_on(
         cls, model: surprise.AlgoBase, trainset: ColumnTrainset, n_epochs: int, rng: Generator
     ) -> bool:
-        from harness.algorithms.compiled.later_ratings import go_on
-
         go_on(cls, model, trainset, n_epochs, rng)
         return True
 
     @classmethod
     def fold_in(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> dict[str, object]:
-        from harness.algorithms.compiled.later_ratings import fold_in
-
         return fold_in(cls, model, trainset)
 
     @classmethod
@@ -167,7 +156,7 @@ class SVD(FactorModel):
 @summing_kernel
 def descend(
     biased: bool,
-    by_user: Lists,
+    by_user: GroupedLists,
     mean: float,
     rates: Floats,
     penalties: Floats,
@@ -215,3 +204,42 @@ def descend(
                 q[f] = kept_q * q_f + step_q * p_f
                 dot += p[f] * following[f]
         bu[user] = b_u
+
+
+def grown(biases: Floats, n: int) -> Floats:
+    """Return a copy of biases with those of new users or items, which are 0."""
+    return np.concatenate([biases, np.zeros(n - len(biases))])
+
+
+def go_on(
+    kind: type[SVD],
+    model: surprise.AlgoBase,
+    trainset: ColumnTrainset,
+    n_epochs: int,
+    rng: Generator,
+) -> None:
+    """Let a model take epochs more over ratings whose first users and items it knows."""
+    sizes = (trainset.n_users, trainset.n_items)
+    state = [grown(getattr(model, name), n) for name, n in zip(("bu", "bi"), sizes, strict=True)]
+    for name, n in zip(kind.learnt[2:], (*sizes, trainset.n_items), strict=False):
+        factors = getattr(model, name)
+        shape = (n - len(factors), model.n_factors)
+        drawn = rng.normal(model.init_mean, model.init_std_dev, shape)
+        state.append(np.concatenate([factors, drawn]))
+    shorter = copy.copy(model)
+    shorter.n_epochs = n_epochs
+    kind.descend(shorter, trainset, state, kind.learnt)
+    vars(model).update(zip(kind.learnt, state, strict=True))
+
+
+def fold_in(
+    kind: type[SVD], model: surprise.AlgoBase, trainset: ColumnTrainset
+) -> dict[str, object]:
+    """Return the attributes of a model of other users, with the same items."""
+    new = {
+        "bu": np.zeros(trainset.n_users),
+        "pu": np.full((trainset.n_users, model.n_factors), float(model.init_mean)),
+    }
+    state = [np.array(new.get(name, getattr(model, name))) for name in kind.learnt]
+    kind.descend(model, trainset, state, tuple(new))
+    return {name: value for name, value in zip(kind.learnt, state, strict=True) if name in new}

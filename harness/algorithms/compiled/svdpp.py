@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from harness._util.kernels import in_lines, read_ahead
 from harness.algorithms import surprise
 from harness.algorithms.base import DOUBLE, MEAN_AND_BIAS, Size
 from harness.algorithms.compiled.svd import SVD, summing_kernel
 from harness.algorithms.parameters import Params
-from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, Lists
-from harness.kernels import in_lines, read_ahead
+from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, GroupedLists
 
 ORDERING_ROW = 28  # of the items of each user, while it is searched for repeated ones
 
@@ -52,7 +52,7 @@ class SVDpp(SVD):
 
 
 @summing_kernel
-def add_implicit(by_user: Lists, users: Codes, yj: Floats, sums: Floats) -> None:
+def add_implicit(by_user: GroupedLists, users: Codes, yj: Floats, sums: Floats) -> None:
     """Add ``Σ y_j / √|I_u|`` of each known user to a row of `sums`."""
     offsets, items, _ = by_user
     for place in range(len(users)):
@@ -86,7 +86,7 @@ def add_implicit(by_user: Lists, users: Codes, yj: Floats, sums: Floats) -> None
 # which is the same in exact arithmetic, and equal to 1e-9 in doubles.
 @summing_kernel
 def descend_implicit(
-    by_user: Lists,
+    by_user: GroupedLists,
     mean: float,
     rates: Floats,
     penalties: Floats,

@@ -13,15 +13,18 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness import plugins
-from harness.datasets.readers.packed import is_packed, unpacked
+from harness._util.files import report_os_error
+from harness._util.paths import file_name
+from harness.datasets.conversion import Table
+from harness.datasets.readers.base import Reader, ReadOptions, names_of, to_table
+from harness.datasets.readers.packed import is_packed, not_read, unpacked
+from harness.datasets.readers.text import Delimited
 from harness.errors import DataError, HarnessError, PluginError, reason_of
-from harness.named_paths import file_name
+from harness.plugins import registry as plugins
 
 if TYPE_CHECKING:
-    from harness.datasets.archives import Progress
-    from harness.datasets.conversion import Table
-    from harness.datasets.readers.base import ReadOptions
+    from harness.datasets.readers.packed import Progress
+
 
 HEAD = 4096
 """Bytes of a file by which readers recognise it."""
@@ -119,12 +122,6 @@ def read_file(
 
 
 def _read(path: Path, options: ReadOptions, where: str, progress: Progress | None) -> Table:
-    from harness.datasets.conversion import Table
-    from harness.datasets.readers.base import names_of, to_table
-    from harness.datasets.readers.delimited import Delimited
-    from harness.datasets.readers.unread import not_read
-    from harness.files import report_os_error
-
     kind = options.kind or kind_of(path)
     if kind is None:
         with report_os_error(where, "cannot be read", "check the path", DataError):
@@ -174,8 +171,6 @@ def unreadable(where: str, error: BaseException) -> DataError:
 
 def column_names(path: Path, kind: str, where: str) -> list[str]:
     """Return the names of the columns of a file."""
-    from harness.datasets.readers.base import Reader, ReadOptions, names_of
-
     reader = reader_named(kind)
     if isinstance(reader, Reader):
         with reading(where, kind):

@@ -8,14 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from harness.datasets.columns import RATINGS, Roles, find_columns
+from harness.datasets.conversion import convert
 from harness.datasets.limits import Limits
-from harness.datasets.value_format import ValueFormat
+from harness.datasets.policies import ValueFormat
 from harness.errors import DataError
 
 if TYPE_CHECKING:
-    from harness.datasets.archives import Progress
     from harness.datasets.conversion import Table
-    from harness.datasets.readers.layout import Layout
+    from harness.datasets.readers.packed import Progress
+    from harness.datasets.readers.text import Layout
+
 
 NO_ROWS = "no rows of data; give a file that has some"
 
@@ -34,7 +36,7 @@ class ReadOptions:
     table, query : str or None
         Of databases.
     time_format, id_spellings : str
-        As in `harness.datasets.value_format.ValueFormat`.
+        As in `harness.datasets.policies.ValueFormat`.
     columns : dict
         As in `harness.datasets.columns.find_columns`.
     roles : Roles
@@ -174,8 +176,6 @@ def to_table(
         Called once, with the positions of the columns to read.
     options : ReadOptions
     """
-    from harness.datasets.conversion import convert
-
     where, roles = options.where, options.roles
     positions = find_columns(names, options.columns, where, roles)
     for position in positions.values():

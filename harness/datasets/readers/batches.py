@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from harness._util.libraries import pa, psutil
 from harness.datasets.limits import ROW
 from harness.datasets.readers.base import ReadOptions
 from harness.errors import DataError, reason_of
-from harness.lazy import pa, psutil
 
 BYTES_A_ROW = 64
 """Memory of a row while it is read: codes, rating, time, and as much again on the way."""

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from harness.datasets.columns import find_columns
+from harness.datasets.conversion import convert
 from harness.datasets.limits import MEGABYTE, too_slow
 from harness.datasets.readers.base import NO_ROWS, Reader, ReadOptions, to_table
 from harness.datasets.readers.batches import BYTES_A_ROW, gathered, refused
@@ -18,6 +19,7 @@ from harness.errors import DataError, listed, reason_of, suggestion
 
 if TYPE_CHECKING:
     from harness.datasets.conversion import Table
+
 
 CHUNK = 1 << 16
 """Rows that are held as Python objects at once."""
@@ -87,8 +89,6 @@ class SQLite(Database):
     def read(self, path: Path, options: ReadOptions) -> Table:
         """Read the columns that are needed of a table or a query; every fault has its record."""
         import pyarrow as pa
-
-        from harness.datasets.conversion import convert
 
         where, roles, limits = options.where, options.roles, options.limits
         n_bytes = path.stat().st_size

@@ -9,12 +9,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness._util.files import report_os_error
+from harness.datasets.columns import find_columns
+from harness.datasets.conversion import Flaw, convert
 from harness.datasets.readers.base import NO_ROWS, Reader, ReadOptions
 from harness.errors import DataError, reason_of
-from harness.files import report_os_error
 
 if TYPE_CHECKING:
     from harness.datasets.conversion import Table
+
 
 CHUNK = 1 << 16
 """Rows that are held as Python objects at once."""
@@ -55,9 +58,6 @@ class JSONLines(Reader):
         """Read the fields that are needed; every fault has its line."""
         import numpy as np
         import pyarrow as pa
-
-        from harness.datasets.columns import find_columns
-        from harness.datasets.conversion import Flaw, convert
 
         where, roles = options.where, options.roles
         names = self.names(path, where)

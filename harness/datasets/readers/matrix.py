@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from harness._util.files import report_os_error
+from harness._util.libraries import pd
 from harness.datasets.columns import is_number
+from harness.datasets.conversion import convert
 from harness.datasets.readers.base import NO_ROWS, Reader, ReadOptions
-from harness.datasets.readers.layout import separator_of
+from harness.datasets.readers.text import separator_of
 from harness.errors import DataError, reason_of
-from harness.files import report_os_error
-from harness.lazy import pd
-from harness.notes import Note
+from harness.notes.note import Note
 
 if TYPE_CHECKING:
     from harness.datasets.conversion import Table
+
 
 JESTER = "99"
 """What Jester writes for "not rated"."""
@@ -39,8 +41,6 @@ class Matrix(Reader):
 
     def read(self, path: Path, options: ReadOptions) -> Table:
         """Read all ratings; every fault has its line."""
-        from harness.datasets.conversion import convert
-
         where = options.where
         cells = _cells(path, options)
         header = options.header

@@ -7,12 +7,14 @@ from array import array
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from harness._util.files import report_os_error
+from harness.datasets.conversion import Flaw, convert
 from harness.datasets.readers.base import NO_ROWS, Reader, ReadOptions
 from harness.errors import DataError, counted
-from harness.files import report_os_error
 
 if TYPE_CHECKING:
     from harness.datasets.conversion import Table
+
 
 _BEGINNING = re.compile(rb"^(\xef\xbb\xbf)?[^\s:,]+:\r?\n[^\s:,]+,[^\s:,]+(,[^\n]*)?\r?\n")
 CHUNK = 1 << 18
@@ -37,8 +39,6 @@ class Netflix(Reader):
         """Read all ratings; every fault has its line."""
         import numpy as np
         import pyarrow as pa
-
-        from harness.datasets.conversion import Flaw, convert
 
         where, kinds = options.where, options.roles.kinds
         roles = ("user", "rating", "timestamp")

@@ -14,30 +14,326 @@ import re
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, islice
 from operator import itemgetter
+from pathlib import Path
+from typing import ClassVar, NamedTuple
 
 import numpy as np
-import pyarrow as pa
-from pyarrow import csv as arrow_csv
 
-from harness.datasets.columns import RATINGS
+from harness._util.files import report_os_error
+from harness._util.libraries import arrow_csv, pa
+from harness.datasets.columns import RATINGS, find_columns, is_number, refuse_without_ratings
 from harness.datasets.conversion import SHOWN, Flaw, Table, convert
-from harness.datasets.readers.base import NO_ROWS, ReadOptions
-from harness.datasets.readers.beginning import TOO_LONG, find_beginning, without_comments
-from harness.datasets.readers.encodings import unmarked_encoding
-from harness.datasets.readers.layout import (
-    LONGEST_LINE,
-    Layout,
-    lay_out,
-    legible,
-    separator_of,
-    split_line,
+from harness.datasets.policies import ValueFormat
+from harness.datasets.readers.base import NO_ROWS, Reader, ReadOptions
+from harness.datasets.readers.packed import CountedStream
+from harness.errors import DataError, counted, joined
+from harness.notes.note import Note
+
+LONGEST_LINE = 1 << 20
+"""Characters of a row; a rating takes some thirty."""
+_SEPARATORS = ("::", "\t", ",", ";", "|")
+_USUAL_SEPARATORS = {"csv": (",", ";", "\t", "|"), "tsv": ("\t",)}
+csv.field_size_limit(max(csv.field_size_limit(), 2 * LONGEST_LINE))
+
+
+class Layout(NamedTuple):
+    """How a text is laid out: separator, header, fields in a line, position of each role."""
+
+    separator: str
+    header: bool
+    n_fields: int
+    columns: dict[str, int]
+    quotes: bool = True
+
+    @property
+    def is_one_byte(self) -> bool:
+        """Whether the separator is one byte, as the readers of CSV want it."""
+        return len(self.separator) == 1 and self.separator.isascii()
+
+    @property
+    def quoted(self) -> bool:
+        """Whether a field may be in double quotes."""
+        return self.quotes and self.is_one_byte
+
+    def split(self, line: str) -> list[str]:
+        """Return the fields of one line."""
+        return split_line(line, self.separator, self.quotes)
+
+
+def lay_out(first: str, options: ReadOptions, where: str) -> Layout:
+    """Find separator, header and columns from the first line and the known format."""
+    roles = options.roles
+    separator = options.separator or separator_of(first, options)
+    fields = [legible(name.strip()) for name in split_line(first, separator)]
+    if len(fields) < roles.least:
+        needs_ratings = "rating" in roles.required and not roles.strict
+        if needs_ratings and not roles.positions(fields, "rating"):
+            refuse_without_ratings(fields, where)
+        needed = joined(roles.required) or "columns"
+        raise DataError(
+            f"{where}: {counted(len(fields), 'field')} separated by {separator!r}, "
+            f"but {needed} make {roles.least}; name the separator, as separator: ';'"
+        )
+    if options.form and len(fields) != len(options.form.split()):
+        raise DataError(
+            f"{where}: {counted(len(fields), 'field')}; a line must be {options.form}, "
+            "with blanks between"
+        )
+    header, columns = header_and_columns(fields, options, where)
+    return Layout(separator, header, len(fields), columns)
+
+
+def header_and_columns(
+    fields: Sequence[str], options: ReadOptions, where: str
+) -> tuple[bool, dict[str, int]]:
+    """Return whether a first line is a header, and the position of each column that is there."""
+    roles = options.roles
+    by_name = any(isinstance(column, str) for column in options.columns.values())
+    header = options.header
+    if header is None:
+        header = by_name or roles.names_columns(fields)
+        marks = _numbers(fields, options)
+        text = next((mark for mark in marks if not is_number(mark.replace(",", "."))), None)
+        if not header and text is not None:
+            header = True
+            where += f": a header, it seems, as {text!r} is no number" * bool(text)
+    if header:
+        return True, find_columns(fields, options.columns, where, roles)
+    if by_name:
+        raise DataError(f"{where}: columns have names but the file no header; give positions")
+    named = dict(options.columns)
+    for position, role in enumerate(roles.order or roles.kinds, 1):
+        if role not in named and position <= len(fields) and position not in named.values():
+            named[role] = position
+    names = [f"column {n + 1}" for n in range(len(fields))]
+    return False, find_columns(names, named, where, roles)
+
+
+def _numbers(fields: Sequence[str], options: ReadOptions) -> list[str]:
+    """Return the fields of a first line that are numbers in a row: those by position, or the third.
+
+    Of pairs without numbers, any field that is one shows a row.
+    """
+    kinds = options.roles.kinds
+    placed = [
+        column - 1
+        for role, column in options.columns.items()
+        if isinstance(column, int) and kinds.get(role) == "number"
+    ]
+    marks = [fields[place] for place in placed or [2] if place < len(fields)]
+    if marks or not options.roles.strict:
+        return marks or [""]
+    return [field for field in fields if is_number(field)] or [""]
+
+
+def separator_of(line: str, options: ReadOptions) -> str:
+    """Return what makes enough fields of a line; what is usual for its kind first."""
+    between = line.split("\t")[1::2]
+    if between and not any(between):  # as Jester's own files have it
+        return "\t\t"
+    candidates = (*_USUAL_SEPARATORS.get(options.kind or "", ()), *_SEPARATORS, "whitespace")
+    if options.decimal == ",":  # the mark of a number before that of a field
+        candidates = tuple(sorted(candidates, key=lambda mark: (mark == "whitespace", mark == ",")))
+    for separator in candidates:
+        if len(split_line(line, separator)) >= options.roles.least:
+            return separator
+    return next((separator for separator in candidates if separator in line), "whitespace")
+
+
+def split_line(line: str, separator: str, quotes: bool = True) -> list[str]:
+    r"""Return the fields of one line.
+
+    Examples
+    --------
+    >>> split_line('1,"a, b",3', ","), split_line("1::2::3", "::")
+    (['1', 'a, b', '3'], ['1', '2', '3'])
+    """
+    if separator == "whitespace":
+        return re.split(r"[ \t]+", line.strip(" \t"))
+    if len(separator) > 1 or not separator.isascii() or not quotes:
+        return line.split(separator)
+    return next(csv.reader([line], delimiter=separator), [])
+
+
+def legible(name: str) -> str:
+    """Return a name without what is not UTF-8 or would not show."""
+    decoded = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return "".join(mark if mark.isprintable() else "\N{REPLACEMENT CHARACTER}" for mark in decoded)
+
+
+TOO_LONG = (
+    f"a line of more than {LONGEST_LINE:,} bytes; give a file with one rating a line "
+    "(line ends lost, or not text?)"
 )
-from harness.datasets.value_format import ValueFormat
-from harness.errors import DataError, counted
-from harness.notes import Note
+_SEPARATOR = re.compile(r'^"?sep=(\\t|[^"])"?[,;\t|]*$', re.IGNORECASE)
+"""Excel's first line that names the separator."""
+
+
+@dataclass(frozen=True)
+class Beginning:
+    """The first line with data.
+
+    Parameters
+    ----------
+    line : int
+        Its number.
+    first, body : str
+        Its text, and the block from there on.
+    separator : str or None
+        As the file itself names it.
+    notes : tuple of Note
+        What was not read.
+    """
+
+    line: int
+    first: str
+    body: str
+    separator: str | None = None
+    notes: tuple[Note, ...] = ()
+
+
+def without_comments(blocks: Iterator[str], options: ReadOptions) -> Iterator[str]:
+    """Yield blocks of whole lines in which those that are not to be read are empty."""
+    pattern = options.comment and re.compile(rf"(?m)^[ \t]*{re.escape(options.comment)}[^\n]*")
+    n_left = options.skip
+    for block in blocks:
+        if n_left:
+            lines = block.split("\n")
+            n_skipped = min(n_left, len(lines) - (not lines[-1]))
+            n_left -= n_skipped
+            block = "\n".join([""] * n_skipped + lines[n_skipped:])
+        yield pattern.sub("", block) if pattern else block
+
+
+def find_beginning(blocks: Iterator[str], options: ReadOptions, where: str) -> Beginning:
+    """Return the first line with data: after empty lines, comments and ``sep=;``.
+
+    A last comment that names the columns is the header.
+    """
+    line, separator, comments, block = 1, None, 0, ""
+    commented = ""
+    while True:
+        body = block.lstrip("\n")
+        line += len(block) - len(body)
+        if not body:
+            block = next(blocks, "")
+            if not block:
+                raise DataError(f"{where}: {NO_ROWS}")
+            continue
+        first = body[: LONGEST_LINE + 1].partition("\n")[0]
+        if len(first) > LONGEST_LINE:
+            raise DataError(f"{where}:{line}: {TOO_LONG}")
+        if "\0" in first:
+            raise DataError(f"{where}:{line}: null bytes; this is not text")
+        named = _SEPARATOR.match(first) if separator is None and not options.form else None
+        is_comment = first.startswith("#") and options.comment is None and not options.form
+        if named is None and not (is_comment and options.header is not False):
+            break
+        if named is not None:
+            separator = "\t" if named[1] == "\\t" else named[1]
+        else:
+            comments, commented = comments + 1, first
+        block = body[len(first) :]
+    notes = []
+    if comments:
+        header = commented.lstrip("# \t")
+        if _is_header(header, first, separator, options):
+            line, body, first, comments = line - 1, f"{header}\n{body}", header, comments - 1
+    if comments:
+        notes.append(Note("comments-skipped", {"n": comments, "line": line}))
+    return Beginning(line, first, body, separator, tuple(notes))
+
+
+def _is_header(header: str, first: str, separator: str | None, options: ReadOptions) -> bool:
+    """Return whether a comment names the columns of the line after it."""
+    if options.roles.names_columns(split_line(first, separator or options.separator or ",")):
+        return False
+    for mark in (separator, options.separator, ",", "\t", ";", "|", "::", "whitespace"):
+        if mark is not None:
+            names = split_line(header, mark)
+            if options.roles.names_columns(names):
+                return len(names) == len(split_line(first, mark))
+    return False
+
+
+_PIECE = 1 << 20
+_HIGH = re.compile(rb"[\x80-\xff]+")
+LEAST_SIGNS = 20
+"""Fewer characters of two bytes show no language."""
+
+
+def checked_encoding(name: str) -> str:
+    """Return the name of an encoding that Python knows, or raise `ValueError`."""
+    try:
+        is_text = codecs.lookup(name)._is_text_encoding
+    except (LookupError, ValueError):
+        is_text = False
+    if not is_text:
+        raise ValueError(
+            f"{name!r} is no encoding; use one such as utf-8, utf-16, latin-1, cp1252, cp1251, "
+            "gbk, big5, shift_jis or euc_kr"
+        )
+    return name
+
+
+def unmarked_encoding(start: bytes) -> str | None:
+    """Return which UTF-16 a text without byte order mark is, by its first four bytes.
+
+    Examples
+    --------
+    >>> unmarked_encoding("user".encode("utf-16-le")[:4]), unmarked_encoding(b"user")
+    ('utf-16-le', None)
+    """
+    zeros = "".join("0" if byte == 0 else "x" for byte in start[:4])
+    return {"x0x0": "utf-16-le", "0x0x": "utf-16-be"}.get(zeros)
+
+
+def encoding_of(path: Path) -> str | None:
+    """Return the encoding that a config has to name; None for UTF-8, or where a mark says it."""
+    with path.open("rb") as file:
+        start = file.peek(4)[:4]
+        if start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+            return None
+        if encoding := unmarked_encoding(start):
+            return encoding
+        try:
+            for _ in codecs.iterdecode(iter(partial(file.read, _PIECE), b""), "utf-8"):
+                pass
+        except UnicodeDecodeError:
+            file.seek(0)
+            return encoding_of_bytes(file.read(_PIECE))
+    return None
+
+
+def encoding_of_bytes(data: bytes) -> str:
+    r"""Return the encoding of text that is not UTF-8: ``gbk`` if all shows it, else ``cp1252``.
+
+    In Western text, bytes above 127 stand alone between letters; in Chinese they come in pairs
+    whose first byte says which character it is. Pairs of other languages use a part of the same
+    first bytes, so those that only Chinese uses have to be among them.
+
+    Examples
+    --------
+    >>> encoding_of_bytes("用户,电影,评分\\n用户七,霸王别姬,五\n用户八,赤壁,四\n".encode("gbk"))
+    'gbk'
+    >>> encoding_of_bytes("Jürgen,Amélie,5\n".encode("latin-1"))
+    'cp1252'
+    """
+    runs = _HIGH.findall(data[: data.rfind(b"\n") + 1] or data)
+    pairs = [run[n : n + 2] for run in runs if len(run) % 2 == 0 for n in range(0, len(run), 2)]
+    n_odd = sum(len(run) % 2 for run in runs)
+    if not n_odd and len(pairs) >= LEAST_SIGNS:
+        lead = [pair[0] for pair in pairs]
+        are_signs = all(0xA1 <= pair[0] <= 0xF7 and pair[1] >= 0xA1 for pair in pairs)
+        usual = sum(0xB0 <= byte <= 0xD7 for byte in lead)
+        if are_signs and usual >= 0.8 * len(lead) and any(0xC9 <= byte <= 0xD7 for byte in lead):
+            return "gbk"
+    return "cp1252"
+
 
 BLOCK = 1 << 22
 MOST_FAULTS = 10_000
@@ -326,3 +622,46 @@ def _escaped(line: str, layout: Layout) -> list[str] | None:
     except (csv.Error, ValueError):
         return None
     return fields if len(fields) == layout.n_fields else None
+
+
+class Delimited(Reader):
+    """Text whose separator is found in its first line."""
+
+    kind: ClassVar[str | None] = None
+    is_text = True
+
+    def read(self, path: Path, options: ReadOptions) -> Table:
+        """Read the columns of a text; every fault has its line."""
+        with (
+            report_os_error(options.where, "cannot be read", "check the path", DataError),
+            path.open("rb") as file,
+        ):
+            stream = CountedStream(file, options.progress, path.stat().st_size).buffered()
+            return read_text(stream, replace(options, kind=self.kind), options.where)
+
+    def names(self, path: Path, where: str) -> list[str]:
+        """Return the fields of the first line."""
+        with path.open("rb") as file:
+            _, (names,) = read_sample(file, ReadOptions(self.kind), where)
+        return names
+
+
+class CSV(Delimited):
+    """Fields between commas, semicolons, tabs or bars, perhaps in double quotes."""
+
+    kind = "csv"
+    endings = (".csv",)
+
+
+class TSV(Delimited):
+    """Fields between tabs; RecBole's atomic files are such."""
+
+    kind = "tsv"
+    endings = (".tsv", ".tab", ".inter")
+
+
+class DAT(Delimited):
+    """Fields between ``::`` and the like, as MovieLens wrote them."""
+
+    kind = "dat"
+    endings = (".dat",)

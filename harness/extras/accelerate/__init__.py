@@ -4,11 +4,9 @@
 others are what these call, one subject each.
 """
 
-from harness.extras.accelerate.patching import (
-    patch_surprise,
-    patched_surprise,
-    unpatch_surprise,
-)
+from __future__ import annotations
+
+from harness.extras.accelerate.patching import patch_surprise, patched_surprise, unpatch_surprise
 from harness.extras.accelerate.report import patch_report
 
 __all__ = ["patch_report", "patch_surprise", "patched_surprise", "unpatch_surprise"]

@@ -19,7 +19,7 @@ import numpy as np
 from harness.errors import HarnessError
 
 T = TypeVar("T")
-logger = logging.getLogger("harness.accelerate")
+logger = logging.getLogger("harness").getChild("accelerate")
 ACCELERATED, SURPRISE = "accelerated", "surprise"
 
 

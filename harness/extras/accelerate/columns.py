@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.algorithms import surprise
-from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, Lists, Order, Rated
+from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, GroupedLists, Order, Rated
 from harness.extras.accelerate import altered
 from harness.extras.accelerate.calls import NotAccelerated, no_collection
 
@@ -193,7 +193,7 @@ def read_all() -> None:
         read(trainset)
 
 
-def _pairs(lists: Lists) -> Rated:
+def _pairs(lists: GroupedLists) -> Rated:
     with no_collection():
         return list(zip(lists.ids.tolist(), lists.ratings.tolist(), strict=True))
 
@@ -354,7 +354,7 @@ def _columns_of_dictionaries(trainset: surprise.Trainset) -> ColumnTrainset:
     return columns
 
 
-def _lists(pairs: list[Any], lengths: list[int], n_others: int) -> Lists:
+def _lists(pairs: list[Any], lengths: list[int], n_others: int) -> GroupedLists:
     """Return the lists of one side, of which each rating is a tuple."""
     if not all(lengths):
         raise NotAccelerated("a user or an item without ratings")
@@ -370,10 +370,10 @@ def _lists(pairs: list[Any], lengths: list[int], n_others: int) -> Lists:
         raise NotAccelerated(UNUSUAL)
     offsets = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])
-    return Lists(offsets, ids, np.array(ratings, np.float64))
+    return GroupedLists(offsets, ids, np.array(ratings, np.float64))
 
 
-def _require_both_ways(by_user: Lists, by_item: Lists) -> None:
+def _require_both_ways(by_user: GroupedLists, by_item: GroupedLists) -> None:
     """Refuse lists of users and of items that do not hold the same ratings."""
     n_users, n_items = (len(side.offsets) - 1 for side in (by_user, by_item))
     raters = Order.of(by_user.offsets, by_user.ids, n_items)  # of each item, users ascending

@@ -15,10 +15,10 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from harness._util.kernels import group_rows, in_lines, kernel
 from harness.algorithms import surprise
-from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, Lists, Offsets
+from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, GroupedLists, Offsets
 from harness.extras.accelerate.products import PAIRS, dot_products
-from harness.kernels import group_rows, in_lines, kernel
 
 State = dict[str, Floats]
 Learnt = tuple[Floats, Floats, Floats, Floats]  # bu, bi, pu, qi
@@ -46,7 +46,7 @@ def waves_of(trainset: ColumnTrainset) -> Waves:
     return waves
 
 
-def make_waves(by_user: Lists, n_items: int) -> Waves:
+def make_waves(by_user: GroupedLists, n_items: int) -> Waves:
     """Return the waves of the ratings of users."""
     offsets, items, ratings = by_user
     users = np.repeat(np.arange(len(offsets) - 1, dtype=np.int32), np.diff(offsets))
@@ -72,7 +72,7 @@ def number_waves(offsets: Offsets, items: Codes, last_of_item: Offsets, numbers:
     return n_waves
 
 
-class Draws(NamedTuple):
+class RandomNumbers(NamedTuple):
     """What a seed has drawn so far, and the generator that draws more."""
 
     key: tuple[Any, ...]
@@ -81,7 +81,9 @@ class Draws(NamedTuple):
 
 
 KEPT_DRAWS = 4 << 20  # numbers: 32 MB
-_last_draws: list[Draws] = []  # of the last seed alone: folds and settings of a search share it
+_last_draws: list[
+    RandomNumbers
+] = []  # of the last seed alone: folds and settings of a search share it
 
 
 def first_vectors(model: surprise.AlgoBase, trainset: ColumnTrainset) -> list[Floats]:
@@ -99,7 +101,7 @@ def first_vectors(model: surprise.AlgoBase, trainset: ColumnTrainset) -> list[Fl
     with _drawing:
         draws = next((draws for draws in _last_draws if draws.key == key), None)
         if draws is None:
-            draws = Draws(key, np.empty(0), surprise.utils.get_rng(seed))
+            draws = RandomNumbers(key, np.empty(0), surprise.utils.get_rng(seed))
         n_more = n - len(draws.values)
         if n_more > 0:
             more = draws.generator.normal(mean, deviation, n_more)
@@ -242,7 +244,7 @@ def fit_svdpp(
 
 @kernel
 def descend_implicit(
-    by_user: Lists,
+    by_user: GroupedLists,
     mean: float,
     rates: Floats,
     penalties: Floats,

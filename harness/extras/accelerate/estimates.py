@@ -9,17 +9,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from harness._util.kernels import kernel
 from harness.algorithms import base, registry, surprise
+from harness.algorithms.compiled import neighbours as knn
 from harness.algorithms.compiled import slope_one
-from harness.algorithms.compiled.knn import models as knn
-from harness.algorithms.compiled.knn.neighbours import MEANS_A_THREAD, average_pairs
 from harness.algorithms.compiled.matrix import each_row
-from harness.algorithms.trainset import Bools, Codes, ColumnTrainset, Floats, Lists
+from harness.algorithms.compiled.neighbours import MEANS_A_THREAD, average_pairs
+from harness.algorithms.trainset import Bools, Codes, ColumnTrainset, Floats, GroupedLists
 from harness.extras.accelerate import altered
 from harness.extras.accelerate.calls import NotAccelerated
 from harness.extras.accelerate.columns import Read, is_unread, made
 from harness.extras.accelerate.pending import lazy_rows, pending_name, view_of
-from harness.kernels import kernel
 
 NO_COUNT = -1
 POSSIBLE, UNKNOWN, TOO_FEW, BOTH_UNKNOWN = range(4)
@@ -35,7 +35,7 @@ Numbers = npt.NDArray[np.integer[Any]]
 Inner = Sequence[int]  # inner ids
 
 
-class Outcome(NamedTuple):
+class Estimated(NamedTuple):
     """Estimates before they are clipped, shape (n,), and what ``details`` says of each."""
 
     values: Floats
@@ -44,17 +44,17 @@ class Outcome(NamedTuple):
     are_floats: Bools | bool = False  # Python's floats, where others are NumPy's
 
     @classmethod
-    def empty(cls, n: int, *, with_counts: bool) -> Outcome:
+    def empty(cls, n: int, *, with_counts: bool) -> Estimated:
         """Return arrays that are filled block by block."""
         counts = np.empty(n, np.int32) if with_counts else None
         return cls(np.empty(n), np.empty(n, np.int8), counts, np.empty(n, np.bool_))
 
-    def part(self, rows: slice) -> Outcome:
+    def part(self, rows: slice) -> Estimated:
         """Return some of the estimates."""
         columns = (None if column is None else column[rows] for column in self)  # type: ignore[index]
-        return Outcome(*columns)  # type: ignore[arg-type]
+        return Estimated(*columns)  # type: ignore[arg-type]
 
-    def fill(self, start: int, part: Outcome) -> None:
+    def fill(self, start: int, part: Estimated) -> None:
         """Write a block of estimates."""
         rows = slice(start, start + len(part.values))
         for name in ("values", "reasons", "counts", "are_floats"):
@@ -73,7 +73,7 @@ class Estimator:
         self.columns = columns
         self.mean = columns.global_mean
 
-    def outcome(self, users: Codes, items: Codes) -> Outcome:
+    def outcome(self, users: Codes, items: Codes) -> Estimated:
         """Return the estimates of pairs of inner ids, -1 for unknown ones."""
         raise NotImplementedError
 
@@ -101,14 +101,14 @@ class Estimator:
 class Baselines(Estimator):
     """BaselineOnly."""
 
-    def outcome(self, users: Codes, items: Codes) -> Outcome:
-        return Outcome(self.biased(users, items), np.zeros(len(users), np.int8))
+    def outcome(self, users: Codes, items: Codes) -> Estimated:
+        return Estimated(self.biased(users, items), np.zeros(len(users), np.int8))
 
 
 class Factors(Estimator):
     """SVD and NMF: products of vectors, with or without biases."""
 
-    def outcome(self, users: Codes, items: Codes) -> Outcome:
+    def outcome(self, users: Codes, items: Codes) -> Estimated:
         both = (users >= 0) & (items >= 0)
         reasons = np.zeros(len(users), np.int8)
         if self.is_biased():
@@ -118,7 +118,7 @@ class Factors(Estimator):
             reasons[~both] = BOTH_UNKNOWN
         known = np.flatnonzero(both)
         self.add_products(users, items, known, values)
-        return Outcome(values, reasons)
+        return Estimated(values, reasons)
 
     def is_biased(self) -> bool:
         """Return whether mean and biases are part of the estimate."""
@@ -162,7 +162,7 @@ class ImplicitFactors(Factors):
 
 
 @kernel
-def add_rows(by_user: Lists, users: Numbers, yj: Floats, sums: Floats) -> None:
+def add_rows(by_user: GroupedLists, users: Numbers, yj: Floats, sums: Floats) -> None:
     """Add the y of all that each user rated, one after the other."""
     offsets, items, _ = by_user
     for place in range(len(users)):
@@ -174,7 +174,7 @@ def add_rows(by_user: Lists, users: Numbers, yj: Floats, sums: Floats) -> None:
 class Clusters(Estimator):
     """CoClustering, whose estimates of known pairs are Python's floats."""
 
-    def outcome(self, users: Codes, items: Codes) -> Outcome:
+    def outcome(self, users: Codes, items: Codes) -> Estimated:
         known = (users >= 0) & (items >= 0)
         values = np.full(len(users), self.mean)
         us, js = users[known], items[known]
@@ -186,15 +186,15 @@ class Clusters(Estimator):
         estimates -= averages[0][of_user]
         estimates += means[1][js]
         values[known] = estimates - averages[1][of_item]
-        return Outcome(values, np.zeros(len(users), np.int8), None, known)
+        return Estimated(values, np.zeros(len(users), np.int8), None, known)
 
 
-class Draws(Estimator):
+class NormalDraws(Estimator):
     """NormalPredictor: a draw for each pair, known or not."""
 
-    def outcome(self, users: Codes, items: Codes) -> Outcome:
+    def outcome(self, users: Codes, items: Codes) -> Estimated:
         values = np.random.normal(self.mean, self.model.sigma, len(users))  # noqa: NPY002
-        return Outcome(values, np.zeros(len(users), np.int8), None, True)
+        return Estimated(values, np.zeros(len(users), np.int8), None, True)
 
 
 class Deviations(Estimator):
@@ -211,9 +211,9 @@ class Deviations(Estimator):
             raise _unlike("freq")
         self.compiled = slope_one.SlopeOne(self.model)
 
-    def outcome(self, users: Codes, items: Codes) -> Outcome:
+    def outcome(self, users: Codes, items: Codes) -> Estimated:
         values, unknown = self.compiled.pairs(users, items)
-        return Outcome(values, np.where(unknown, UNKNOWN, POSSIBLE).astype(np.int8))
+        return Estimated(values, np.where(unknown, UNKNOWN, POSSIBLE).astype(np.int8))
 
 
 class Neighbours(Estimator):
@@ -232,7 +232,7 @@ class Neighbours(Estimator):
         entry: Any = registry.entry_of(type(model))
         self.compiled: knn.KNNBasic = entry(self.model)
 
-    def outcome(self, users: Codes, items: Codes) -> Outcome:
+    def outcome(self, users: Codes, items: Codes) -> Estimated:
         compiled, model = self.compiled, self.model
         known = np.flatnonzero((users >= 0) & (items >= 0))
         counts = np.full(len(users), NO_COUNT, np.int32)
@@ -260,12 +260,12 @@ class Neighbours(Estimator):
         if not np.isfinite(values[reasons == POSSIBLE]).all():
             raise NotAccelerated("estimates that are not finite")
         counts[reasons != POSSIBLE] = NO_COUNT
-        return Outcome(values, reasons, counts)
+        return Estimated(values, reasons, counts)
 
 
 @kernel
 def count_neighbours(
-    rows: Codes, ys: Codes, similarities: Floats, y_lists: Lists, k: int, counts: Codes
+    rows: Codes, ys: Codes, similarities: Floats, y_lists: GroupedLists, k: int, counts: Codes
 ) -> None:
     """Write how many of the k nearest raters of each y have a positive similarity."""
     offsets, xs, _ = y_lists
@@ -284,7 +284,7 @@ ESTIMATORS: dict[type, Callable[[surprise.AlgoBase, ColumnTrainset], Estimator]]
     surprise.SlopeOne: Deviations,
     surprise.CoClustering: Clusters,
     surprise.BaselineOnly: Baselines,
-    surprise.NormalPredictor: Draws,
+    surprise.NormalPredictor: NormalDraws,
     **dict.fromkeys(
         (
             surprise.KNNBasic,

@@ -10,7 +10,7 @@ import numpy as np
 
 from harness.algorithms import base, parameters, registry, surprise
 from harness.algorithms.compiled import baseline_only, slope_one
-from harness.algorithms.compiled.knn import similarities as knn
+from harness.algorithms.compiled import similarities as knn
 from harness.algorithms.compiled.matrix import ROWS_BETWEEN_REPORTS as AT_ONCE
 from harness.algorithms.compiled.matrix import LazyMatrix
 from harness.algorithms.trainset import ColumnTrainset

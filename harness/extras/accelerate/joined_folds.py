@@ -12,10 +12,10 @@ from itertools import accumulate, pairwise, starmap
 
 import numpy as np
 
+from harness._util.kernels import in_lines
 from harness.algorithms import surprise
-from harness.algorithms.trainset import ColumnTrainset, Floats, Lists
+from harness.algorithms.trainset import ColumnTrainset, Floats, GroupedLists
 from harness.extras.accelerate.descent import State, learn, make_waves, means_of, state_of
-from harness.kernels import in_lines
 
 FOLDS = 4
 """Training sets, at most: of more, the vectors no longer fit into the caches of most processors."""
@@ -47,7 +47,7 @@ def fit_joined(
     return [state_of(model, learnt, *rows) for rows in zip(users, items, strict=True)]
 
 
-def joined_lists(trainsets: Sequence[ColumnTrainset]) -> Lists:
+def joined_lists(trainsets: Sequence[ColumnTrainset]) -> GroupedLists:
     """Return the ratings of all users, with numbers of items that no two training sets share."""
     offsets, items, ratings = [np.zeros(1, np.int64)], [], []
     n_ratings = n_items = 0
@@ -58,4 +58,4 @@ def joined_lists(trainsets: Sequence[ColumnTrainset]) -> Lists:
         ratings.append(lists.ratings)
         n_ratings += trainset.n_ratings
         n_items += trainset.n_items
-    return Lists(np.concatenate(offsets), np.concatenate(items), np.concatenate(ratings))
+    return GroupedLists(np.concatenate(offsets), np.concatenate(items), np.concatenate(ratings))

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from harness._util.kernels import Instruction, generate_prefetch, in_lines, kernel
 from harness.algorithms import surprise
-from harness.algorithms.trainset import ColumnTrainset, Floats, Lists
+from harness.algorithms.trainset import ColumnTrainset, Floats, GroupedLists
 from harness.extras.accelerate.descent import State, steps_of
-from harness.kernels import Instruction, generate_prefetch, in_lines, kernel
 
 Sides = tuple[Floats, ...]  # of users and of items
 Speeds = tuple[Floats, Floats]  # learning rates and penalties, shape (4, lanes)
@@ -153,7 +153,7 @@ def _side_by_side(vectors: Sequence[Floats]) -> Floats:
 
 @kernel
 def descend_lanes(
-    biased: bool, by_user: Lists, mean: float, speeds: Speeds, biases: Sides, factors: Sides
+    biased: bool, by_user: GroupedLists, mean: float, speeds: Speeds, biases: Sides, factors: Sides
 ) -> None:
     """Run one epoch of all lanes, rating by rating."""
     offsets, items, ratings = by_user

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from harness._util.kernels import group_rows, kernel
 from harness.algorithms.trainset import Floats, Offsets
 from harness.extras.accelerate.calls import NotAccelerated
 from harness.extras.accelerate.columns import NUMBERS
-from harness.kernels import group_rows, kernel
 
 
 def columns_of_predictions(

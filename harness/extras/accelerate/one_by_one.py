@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from harness._util.kernels import kernel
 from harness.algorithms import surprise
 from harness.algorithms.trainset import Codes, ColumnTrainset, Floats
 from harness.extras.accelerate import altered, traps
@@ -26,7 +27,6 @@ from harness.extras.accelerate.estimates import (
     require_own_dictionaries,
 )
 from harness.extras.accelerate.pending import lazy_rows
-from harness.kernels import kernel
 
 Estimate = tuple[Any, dict[str, Any]]
 NOTHING = np.empty(0)

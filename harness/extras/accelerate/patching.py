@@ -29,13 +29,8 @@ from harness.extras.accelerate import (
     testsets,
     together,
 )
-from harness.extras.accelerate.calls import (
-    AccelerationError,
-    Options,
-    run,
-    show_calls,
-    state,
-)
+from harness.extras.accelerate.calls import AccelerationError, Options, run, show_calls, state
+from harness.extras.accelerate.comparison import require_same
 
 VERSIONS = ("1.1.5",)
 """Of Surprise, whose results are the same."""
@@ -322,8 +317,6 @@ def measured(name: str, title: str, predictions: Any, verbose: Any) -> Any:
         return value
 
     def check(value: Any) -> None:
-        from harness.extras.accelerate.comparison import require_same
-
         require_same(value, original(predictions, verbose=False), f"accuracy.{name}")
 
     rows = predictions if hasattr(predictions, "__len__") else list(predictions)

@@ -11,7 +11,7 @@ import numpy as np
 from harness.algorithms import surprise
 from harness.algorithms.trainset import Floats
 from harness.extras.accelerate.calls import no_collection
-from harness.extras.accelerate.estimates import NO_COUNT, POSSIBLE, REASONS, Outcome
+from harness.extras.accelerate.estimates import NO_COUNT, POSSIBLE, REASONS, Estimated
 
 Prediction = surprise.Prediction
 BLOCK = 1 << 13  # estimates made ready at a time where members are read one after the other
@@ -19,7 +19,7 @@ NOTHING_AMISS = {"was_impossible": False}
 
 
 def estimates(
-    outcome: Outcome, mean: Any, scale: tuple[Any, Any], *, clip: bool = True
+    outcome: Estimated, mean: Any, scale: tuple[Any, Any], *, clip: bool = True
 ) -> list[Any]:
     """Return each estimate as ``predict`` has it, of the very type.
 
@@ -44,7 +44,7 @@ def estimates(
     return numbers
 
 
-def clipped(outcome: Outcome, mean: float, scale: tuple[float, float]) -> Floats:
+def clipped(outcome: Estimated, mean: float, scale: tuple[float, float]) -> Floats:
     """Return the numbers of `estimates` as an array."""
     lowest, highest = scale
     values = np.where(outcome.reasons != POSSIBLE, mean, outcome.values)
@@ -53,7 +53,7 @@ def clipped(outcome: Outcome, mean: float, scale: tuple[float, float]) -> Floats
     return values
 
 
-def details(outcome: Outcome) -> Iterator[dict[str, Any]]:
+def details(outcome: Estimated) -> Iterator[dict[str, Any]]:
     """Yield what ``details`` of each prediction is, a dictionary of its own."""
     reasons, counts = outcome.reasons, outcome.counts
     if counts is None and not reasons.any():
@@ -77,7 +77,7 @@ def predictions(
     items: Iterable[Any],
     ratings: Iterable[Any],
     numbers: list[Any],
-    outcome: Outcome,
+    outcome: Estimated,
 ) -> Iterator[Any]:
     """Yield a prediction for each pair of raw ids, each made when it is asked for."""
     rows = zip(users, items, ratings, numbers, details(outcome), strict=True)

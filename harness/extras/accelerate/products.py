@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from harness._util.kernels import LINE, Instruction, generate_prefetch
 from harness.algorithms.trainset import Codes, Floats
-from harness.kernels import LINE, Instruction, generate_prefetch
 
 WIDTH = 4
 """Doubles that most processors add at once."""

@@ -283,7 +283,7 @@ def from_columns(
 
 
 def split(
-    owner: type, attempt: Method, check: Callable[[Any, splits.Rows], None] = lambda *_: None
+    owner: type, attempt: Method, check: Callable[[Any, splits.FoldRows], None] = lambda *_: None
 ) -> Callable[[Method], Method]:
     """Return what replaces the ``split`` of an iterator."""
     name = owner.__name__

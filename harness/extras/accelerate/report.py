@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from textwrap import fill, wrap
 
-import pandas as pd
-
+from harness._util.libraries import pd
 from harness.extras.accelerate.calls import ACCELERATED, SURPRISE, state
 
 COLUMNS = ("call", "way", "reason", "calls", "seconds", "seconds of surprise", "seconds saved")

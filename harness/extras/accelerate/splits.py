@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
+from harness._util.kernels import group_rows
+from harness._util.libraries import pd
 from harness.algorithms import surprise
 from harness.extras.accelerate import altered, scored, traps
 from harness.extras.accelerate.calls import NotAccelerated, no_collection
@@ -23,13 +24,12 @@ from harness.extras.accelerate.columns import (
     raw_columns,
     require_scale,
 )
-from harness.kernels import group_rows
 
 Fold = tuple[surprise.Trainset, list[Any]]
 Places = npt.NDArray[np.int64]
 
 
-class Rows:
+class FoldRows:
     """A data set whose folds are made of the numbers of its rows."""
 
     def __init__(self, data: surprise.Dataset) -> None:
@@ -49,17 +49,17 @@ class Rows:
         return trainset, testset
 
 
-def rows_of(data: surprise.Dataset) -> Rows:
+def rows_of(data: surprise.Dataset) -> FoldRows:
     """Return the rows of a data set; refuse one that makes its folds by itself."""
     altered.require_own_data()
     base = surprise.Dataset
     for name in ("construct_trainset", "construct_testset"):
         if name in vars(data) or getattr(type(data), name, None) is not getattr(base, name):
             raise NotAccelerated("a data set that makes its folds by itself")
-    return Rows(data)
+    return FoldRows(data)
 
 
-def k_fold(iterator: Any, data: Rows) -> Iterator[Fold]:
+def k_fold(iterator: Any, data: FoldRows) -> Iterator[Fold]:
     """Yield what ``KFold.split`` does."""
     places = np.arange(len(data.rows))
     if iterator.shuffle:
@@ -69,14 +69,14 @@ def k_fold(iterator: Any, data: Rows) -> Iterator[Fold]:
         yield data.fold(np.concatenate([places[:start], places[stop:]]), places[start:stop])
 
 
-def check_k_fold(iterator: Any, data: Rows) -> None:
+def check_k_fold(iterator: Any, data: FoldRows) -> None:
     """Let Surprise answer where there are too many folds or too few."""
     n = iterator.n_splits
     if not isinstance(n, int | np.integer) or not 2 <= n <= len(data.rows):
         raise NotAccelerated("a number of folds that does not fit the data")
 
 
-def shuffle_split(iterator: Any, data: Rows) -> Iterator[Fold]:
+def shuffle_split(iterator: Any, data: FoldRows) -> Iterator[Fold]:
     """Yield what ``ShuffleSplit.split`` does."""
     sizes = iterator.test_size, iterator.train_size
     # Surprise takes the two that it returns in the other order.
@@ -88,7 +88,7 @@ def shuffle_split(iterator: Any, data: Rows) -> Iterator[Fold]:
         yield data.fold(places[:n_train], places[n_train : n_train + n_test])
 
 
-def check_shuffle_split(iterator: Any, data: Rows) -> None:
+def check_shuffle_split(iterator: Any, data: FoldRows) -> None:
     """Let Surprise answer where no rating is left for training."""
     sizes = iterator.test_size, iterator.train_size
     with suppress(ValueError):  # which the first fold raises
@@ -96,7 +96,7 @@ def check_shuffle_split(iterator: Any, data: Rows) -> None:
             raise NotAccelerated("a training set without ratings")
 
 
-def leave_one_out(iterator: Any, data: Rows) -> Iterator[Fold]:
+def leave_one_out(iterator: Any, data: FoldRows) -> Iterator[Fold]:
     """Yield what ``LeaveOneOut.split`` does."""
     offsets, places = group_rows(data.columns.users, len(data.columns.user_ids))
     lengths = np.diff(offsets)

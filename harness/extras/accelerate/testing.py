@@ -13,8 +13,8 @@ from harness.extras.accelerate import traps
 from harness.extras.accelerate.calls import NotAccelerated
 from harness.extras.accelerate.columns import columns_of, is_known, require_ordinary
 from harness.extras.accelerate.estimates import (
+    Estimated,
     Estimator,
-    Outcome,
     class_of,
     estimator_of,
     kind_of,
@@ -65,7 +65,7 @@ def needs_mean(model: surprise.AlgoBase) -> bool:
     return kind in MEAN_IN_EACH
 
 
-def mean_for(model: surprise.AlgoBase, outcome: Outcome) -> Any:
+def mean_for(model: surprise.AlgoBase, outcome: Estimated) -> Any:
     """Return the mean of all ratings, if an estimate needs it; else Surprise computes it later."""
     mean = model.trainset._global_mean
     if mean is None and outcome.reasons.any():
@@ -88,7 +88,7 @@ def test(model: surprise.AlgoBase, testset: Sequence[Any]) -> list[Any] | LazyLi
     return listed(predictions(users, items, ratings, numbers, outcome))
 
 
-def outcome_of(model: surprise.AlgoBase, estimator: Estimator, rows: Scored) -> Outcome:
+def outcome_of(model: surprise.AlgoBase, estimator: Estimator, rows: Scored) -> Estimated:
     """Return the estimates of a test set before they are clipped."""
     trainset = model.trainset
     for side, place, inner, inner_ids in (
@@ -106,7 +106,7 @@ def outcome_of(model: surprise.AlgoBase, estimator: Estimator, rows: Scored) -> 
 
 def _test_lazily(model: surprise.AlgoBase, estimator: Estimator, testset: AntiTestset) -> LazyList:
     """Estimate all pairs now; make their predictions when they are read."""
-    every = Outcome.empty(len(testset), with_counts=estimator.counts_neighbours)
+    every = Estimated.empty(len(testset), with_counts=estimator.counts_neighbours)
     for start, users, items in testset.blocks():
         try:
             every.fill(start, estimator.outcome(users, items))

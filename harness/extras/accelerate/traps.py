@@ -29,9 +29,7 @@ def _warn(text: str) -> None:
 
 
 def _is_inside(module: str) -> bool:
-    return module.partition(".")[0] in ("surprise", "joblib") or module.startswith(
-        "harness.extras.accelerate"
-    )
+    return module.partition(".")[0] in ("surprise", "joblib") or module.startswith(__package__)
 
 
 def warn_of_ratings(ratings: Floats, scale: tuple[Any, Any]) -> None:

@@ -1,5 +1,7 @@
 """Errors that published tables contain, searched in a run or in what any program wrote."""
 
+from __future__ import annotations
+
 from harness.extras.audit.findings import Audit, Finding, checks
 from harness.extras.audit.flow import audit
 

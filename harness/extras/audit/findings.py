@@ -6,7 +6,7 @@ import json
 import tomllib
 from collections.abc import Iterator
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any, Literal
 
 from harness.errors import counted
@@ -124,5 +124,5 @@ def _number(value: float | None) -> str:
 @cache
 def checks() -> dict[str, dict[str, Any]]:
     """Return the checks by id, the most severe first: level, title, published case, sentences."""
-    text = files("harness.extras.audit").joinpath("checks.toml").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("checks.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)

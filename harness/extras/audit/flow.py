@@ -7,10 +7,16 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.arguments import checked
-from harness.datasets.written import QRELS
+from harness._util.arguments import checked
+from harness._util.files import RUN_FILE
+from harness._util.libraries import pd
+from harness.datasets.exchanged import QRELS
 from harness.errors import MetricError, ResultsError, counted
-from harness.extras.audit import (
+from harness.extras.audit import tables
+from harness.extras.audit.findings import Audit
+from harness.extras.audit.of_run import of_run
+from harness.extras.audit.search import PAIR, AuditSearch, lists_of
+from harness.extras.audit.searches import (
     bad_estimates,
     clipped,
     cut_digits,
@@ -24,18 +30,12 @@ from harness.extras.audit import (
     marked_estimates,
     one_list,
     sampled,
-    tables,
     ties,
     training_items,
     training_pairs,
     unequal_candidates,
     unknown_ids,
 )
-from harness.extras.audit.findings import Audit
-from harness.extras.audit.of_run import of_run
-from harness.extras.audit.search import PAIR, Search, lists_of
-from harness.files import RUN_FILE
-from harness.lazy import pd
 from harness.results.outputs import evaluates
 from harness.results.reading import is_run, open_run
 from harness.results.runs import Run
@@ -108,7 +108,7 @@ def _of_file(
     path: Path, truth_path: Place, train_path: Place, label: str, beside: Sequence[Path]
 ) -> Audit:
     """Search predictions, or lists and their truth, as any program wrote them."""
-    search, truth = Search(label), None
+    search, truth = AuditSearch(label), None
     if truth_path is None:
         rows = tables.read(path, *PREDICTIONS)
         if "rating" not in rows:
@@ -157,7 +157,7 @@ def _of_file(
 
 
 def _check_training(
-    search: Search, rows: pd.DataFrame, truth: pd.DataFrame | None, train: pd.DataFrame | None
+    search: AuditSearch, rows: pd.DataFrame, truth: pd.DataFrame | None, train: pd.DataFrame | None
 ) -> None:
     """Compare the test and the lists with the training pairs."""
     of_train = "test-in-training training-items future"
@@ -176,7 +176,7 @@ def _check_training(
 
 
 def _check_predictions(
-    search: Search, rows: pd.DataFrame, train: pd.DataFrame | None, beside: Sequence[Path]
+    search: AuditSearch, rows: pd.DataFrame, train: pd.DataFrame | None, beside: Sequence[Path]
 ) -> bool:
     """Search estimates, and the pairs of other files; return whether they are of no use."""
     is_known = None

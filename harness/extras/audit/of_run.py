@@ -5,9 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from harness import metrics
-from harness.candidates import Rated
+from harness._util.libraries import pd
+from harness.algorithms import registry
+from harness.candidates.base import Rated
+from harness.candidates.sampled import Sampled
 from harness.errors import ResultsError, counted
-from harness.extras.audit import (
+from harness.extras.audit.findings import Audit
+from harness.extras.audit.search import RMSE, AuditSearch, Values
+from harness.extras.audit.searches import (
     bad_estimates,
     chosen_on_test,
     clipped,
@@ -21,17 +26,13 @@ from harness.extras.audit import (
     unequal_candidates,
     unknown_ids,
 )
-from harness.extras.audit.findings import Audit
-from harness.extras.audit.search import RMSE, Search, Values
-from harness.lazy import pd
-from harness.notes import PLAIN
-from harness.results.chosen_metric import chosen_metric
-from harness.results.display import GROUP
+from harness.notes.note import PLAIN
+from harness.results.folder import ESTIMATES_FILE
+from harness.results.headline import chosen_metric
 from harness.results.outputs import LEFT_OUT, cells_of
-from harness.results.parts import ESTIMATES_FILE
 from harness.results.record import RunInfo
 from harness.results.runs import Run
-from harness.sampled_candidates import Sampled
+from harness.results.table import GROUP
 
 
 def of_run(run: Run, label: str | None) -> Audit:
@@ -41,7 +42,7 @@ def of_run(run: Run, label: str | None) -> Audit:
     if not with_cut:
         ways = "add ndcg@10 to its config, and run it"
         raise ResultsError(f"{run.name}: has no metric with a cut; {ways}")
-    search = Search(chosen_metric(label, with_cut, f"{run.name}: has no", info.headline))
+    search = AuditSearch(chosen_metric(label, with_cut, f"{run.name}: has no", info.headline))
     _skip(search, info)
     training_pairs.of_run(search, info)
     clipped.of_run(search, info)
@@ -56,7 +57,7 @@ def of_run(run: Run, label: str | None) -> Audit:
     return search.results(run.name, f"{size}, by {search.label}")
 
 
-def _skip(search: Search, info: RunInfo) -> None:
+def _skip(search: AuditSearch, info: RunInfo) -> None:
     """Say what the record cannot answer."""
     if not any(data.span for data in info.descriptions):
         search.skip("the run knows no timestamps", "future")
@@ -75,7 +76,11 @@ def _place(info: RunInfo, table: object) -> str:
 
 
 def _check_table(
-    search: Search, run: Run, key: str, rows: pd.DataFrame, evaluated: dict[tuple[str, str], int]
+    search: AuditSearch,
+    run: Run,
+    key: str,
+    rows: pd.DataFrame,
+    evaluated: dict[tuple[str, str], int],
 ) -> None:
     """Search one table of a run, whose rows are in the order of the metric, the best one last."""
     info, label, best = run.info, search.label, rows.iloc[-1]
@@ -124,13 +129,11 @@ def _check_table(
     bad_estimates.impossible(search, counts, where)
 
 
-def _check_outputs(search: Search, run: Run) -> dict[tuple[str, str], int]:
+def _check_outputs(search: AuditSearch, run: Run) -> dict[tuple[str, str], int]:
     """Search the estimates of evaluated users; the first fold of a row with a fault counts.
 
     Return by table and row how many test pairs are of evaluated users; nothing without the file.
     """
-    from harness.algorithms import registry
-
     try:
         path = run.path(ESTIMATES_FILE)
     except ResultsError as error:
@@ -160,7 +163,7 @@ def _check_outputs(search: Search, run: Run) -> dict[tuple[str, str], int]:
                     reported.add((table, "unequal-candidates.rows"))
         if name in preferring or not len(cell):
             continue
-        of_row = Search(search.label)
+        of_row = AuditSearch(search.label)
         rows = cell.assign(key=cell["estimate"])
         useless = unknown_ids.constant(of_row, rows)
         bad_estimates.far(of_row, rows)

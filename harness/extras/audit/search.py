@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from harness import metrics
+from harness._util.libraries import pd
 from harness.errors import MetricError
 from harness.extras.audit.findings import Audit, Finding, checks
-from harness.lazy import pd
 from harness.metrics import Rankings
-from harness.notes import plain, sentence
+from harness.notes.note import plain, sentence
 from harness.rankings.grouped import from_grouped
-from harness.rankings.matching import Rows, match
+from harness.rankings.lists import ListedRows, match
 from harness.rankings.pairs import group_pairs
 from harness.results.scores import or_none
 
@@ -33,7 +33,7 @@ Values = Mapping[str, One]
 Tables = tuple["pd.DataFrame", "pd.DataFrame | None"]
 
 
-class Search:
+class AuditSearch:
     """Collects what is found, and what cannot be checked."""
 
     def __init__(self, label: str) -> None:
@@ -120,8 +120,8 @@ def lists_of(rows: pd.DataFrame, truth: pd.DataFrame | None) -> Rankings:
         return from_grouped(*group_pairs(rows["user"], rows["key"], rows["rating"]))
     sides = [pd.concat([rows[role], truth[role]]) for role in PAIR]
     (users, user_ids), (items, item_ids) = (pd.factorize(side, sort=True) for side in sides)
-    listed = Rows(users[: len(rows)], items[: len(rows)], rows["key"].to_numpy())
-    judged = Rows(users[len(rows) :], items[len(rows) :], truth["rating"].to_numpy())
+    listed = ListedRows(users[: len(rows)], items[: len(rows)], rows["key"].to_numpy())
+    judged = ListedRows(users[len(rows) :], items[len(rows) :], truth["rating"].to_numpy())
     return match(listed, judged, np.asarray(user_ids), np.asarray(item_ids))
 
 

@@ -6,11 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.datasets.written import RUN, form_of, read_table
+from harness._util.libraries import pd
+from harness.datasets.cleaning import refuse_faults
+from harness.datasets.exchanged import RUN, form_of, read_table
+from harness.datasets.places import find_file
 from harness.errors import MetricError
-from harness.extras.audit import bad_estimates, duplicates
-from harness.extras.audit.search import PAIR, Search, Tables
-from harness.lazy import pd
+from harness.extras.audit.search import PAIR, AuditSearch, Tables
+from harness.extras.audit.searches import bad_estimates, duplicates
 
 Roles = tuple[str, ...]
 
@@ -20,9 +22,6 @@ def read(path: Path, required: Roles, optional: Roles, form: str = RUN) -> pd.Da
 
     ``key`` orders lists, ``at`` is the place of the row.
     """
-    from harness.datasets.cleaning import refuse_faults
-    from harness.datasets.own_files import find_file
-
     table = read_table(path, required, optional, form=form, refuse=False)
     sound = [np.isfinite(values) for role, values in table.numbers.items() if role != "estimate"]
     sound += [column.codes >= 0 for column in table.ids.values()]
@@ -40,7 +39,7 @@ def read(path: Path, required: Roles, optional: Roles, form: str = RUN) -> pd.Da
     return rows.sort_values("item", ascending=False, kind="stable") if trec else rows
 
 
-def usable(search: Search, rows: pd.DataFrame, truth: pd.DataFrame | None) -> Tables:
+def usable(search: AuditSearch, rows: pd.DataFrame, truth: pd.DataFrame | None) -> Tables:
     """Return the tables without estimates that are no numbers, and the first row of each pair."""
     finite = np.isfinite(rows["key"].to_numpy())
     wrong, rows = rows[~finite], rows[finite]

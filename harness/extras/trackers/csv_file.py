@@ -11,10 +11,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from harness._util.files import cache_folder, hold, report_os_error, write_whole
+from harness.config.trackers import TrackedRow, Tracker
 from harness.errors import ResultsError
-from harness.files import cache_folder, hold, report_os_error, write_whole
-from harness.results.display import as_text
-from harness.trackers import TrackedRow, Tracker
+from harness.results.table import as_text
 
 NAMES = ("started", "run", "dataset", "split", "candidates", "algorithm")
 """The first columns."""
@@ -24,7 +24,7 @@ PATIENCE = 60.0
 """Seconds for which another process that writes the file is waited for."""
 
 
-class CSV(Tracker):
+class CSVFile(Tracker):
     """A line for each row of a run, appended to a CSV file.
 
     Columns are the start of the run in UTC; the names of run, data set, split, candidates and

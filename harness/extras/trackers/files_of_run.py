@@ -9,10 +9,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.config.writing import as_yaml
+from harness.config.yaml import as_yaml
+from harness.report import write_page
 
 if TYPE_CHECKING:
     from harness.results.runs import Run
+
 
 COPIED = ("table.csv", "run.json")
 """Files of a run's folder."""
@@ -26,8 +28,6 @@ def files_of(run: Run) -> Iterator[list[Path]]:
     ----------
     run : Run
     """
-    from harness.report import write_page
-
     with tempfile.TemporaryDirectory(prefix="harness-") as scratch:
         folder = Path(scratch)
         source = run.folder or run.write(folder / "runs").folder

@@ -8,12 +8,13 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
+from harness.config.trackers import TrackedRow, Tracker
 from harness.errors import PluginError
 from harness.extras.trackers.files_of_run import files_of
-from harness.trackers import TrackedRow, Tracker
 
 if TYPE_CHECKING:
     from harness.results.runs import Run
+
 
 COLUMNS = ("algorithm", "dataset", "split", "candidates")
 

@@ -1,0 +1,58 @@
+"""Write every generated file, and what the pages show of commands and Python.
+
+python dev/tools/regenerate.py           rewrite what changed, and name it
+python dev/tools/regenerate.py --check   exit 1 if a file is not what would be written
+python dev/tools/regenerate.py --fast    leave out the output in the pages, which is run for minutes
+
+Order matters: the schema and the reference say what the code has, the tables what `results/` holds,
+and the pages show all of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+TOP = Path(__file__).parents[2]
+TOOLS = Path(__file__).parent
+HARNESS = (sys.executable, "-m", "harness")
+PRINTED = {
+    TOP / "configs" / "schema.json": ("schema",),
+    TOP / "docs" / "reference" / "config.md": ("schema", "--format", "markdown"),
+}
+"""Files that a command prints."""
+FAST = ("build_reference.py", "readme_tables.py")
+SLOW = ("run_docs.py",)
+"""Tools that write their own files, and know `--check`."""
+
+
+def main() -> int:
+    """Write, or compare; name each file or tool that differs."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; 1 if something differs"
+    )
+    parser.add_argument("--fast", action="store_true", help="without the output in the pages")
+    given = parser.parse_args()
+    differing = []
+    for path, command in PRINTED.items():
+        text = subprocess.run(
+            [*HARNESS, *command], check=True, capture_output=True, text=True
+        ).stdout
+        if path.read_text(encoding="utf-8") != text:
+            differing.append(path.relative_to(TOP).as_posix())
+            if not given.check:
+                path.write_text(text, encoding="utf-8")
+    for tool in FAST if given.fast else (*FAST, *SLOW):
+        command = [sys.executable, str(TOOLS / tool), *["--check"] * given.check]
+        done = subprocess.run(command, check=False, stdout=subprocess.PIPE, text=True)
+        if done.returncode:
+            differing.append(f"{tool}: {done.stdout.strip()}")
+    print("\n".join(differing) or "nothing differs")
+    return int(given.check and bool(differing))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

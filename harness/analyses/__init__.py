@@ -1,1 +1,0 @@
-"""What looks at the finished cells of a run, each by itself and only if the config asks for it."""

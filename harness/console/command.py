@@ -1,0 +1,100 @@
+"""What a command of this package is: its group in the help, and two examples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from harness._util import terminal as streams
+from harness.console.screen import documents
+
+GROUPS = {
+    "Start here": ("run", "new", "describe", "check", "list"),
+    "Look at results": ("table", "notes", "report", "plot", "compare", "history", "methods"),
+    "Use a model": ("best", "recommend", "similar", "save"),
+    "Check others' numbers": (
+        "evaluate",
+        "gate",
+        "power",
+        "verify",
+        "audit",
+        "conventions",
+        "reproduce",
+    ),
+    "Tools": ("split", "schema", "cache", "completion"),
+}
+"""The commands of this package as the help groups them, those of a first hour first."""
+
+
+class Command(click.Command):
+    """A command whose help ends with examples.
+
+    Parameters
+    ----------
+    examples : sequence of str
+        Two calls that can be typed as they are, with the name of the program.
+    """
+
+    def __init__(self, *arguments: Any, examples: tuple[str, str], **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        self.examples = examples
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Carry out the command; what plug-ins and libraries print goes to standard error."""
+        if not isinstance(self, click.Group):  # whose commands may show their help yet
+            streams.divert()
+        return super().invoke(ctx)
+
+    def get_help(self, ctx: click.Context) -> str:
+        """Return the help; with ``--json`` it is the result of the document."""
+        text = super().get_help(ctx)
+        if not documents:
+            return text
+        streams.divert()
+        documents[0].add_text(text, is_data=True)
+        return ""
+
+    def get_short_help_str(self, limit: int = 45) -> str:
+        """Return the first paragraph of the help, which click would cut."""
+        return first_paragraph(self.help)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples below the options."""
+        super().format_epilog(ctx, formatter)
+        write_examples(formatter, self.examples)
+
+
+class CommandGroup(Command, click.Group):
+    """A command that consists of commands, as `harness cache`."""
+
+
+def command(
+    *examples: str, cls: type[Command] = Command, **settings: Any
+) -> Callable[[Callable[..., int | None]], Any]:
+    """Make a function a command whose help ends with these two examples.
+
+    Parameters
+    ----------
+    *examples : str
+        Without the name of the program.
+    cls : type
+        A subclass of `Command`.
+    **settings
+        As of `click.command`.
+    """
+    calls = tuple(f"harness {example}" for example in examples)
+    return click.command(cls=cls, examples=calls, **settings)
+
+
+def first_paragraph(text: str | None) -> str:
+    """Return the first paragraph of a help on one line."""
+    return " ".join((text or "").partition("\n\n")[0].split())
+
+
+def write_examples(formatter: click.HelpFormatter, examples: tuple[str, ...]) -> None:
+    """Write examples as the last section of a help, each on a line of its own."""
+    with formatter.section("Examples"):
+        for example in examples:
+            formatter.write(f"{'':>{formatter.current_indent}}{example}\n")

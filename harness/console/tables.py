@@ -1,0 +1,272 @@
+"""The results table of a run on a terminal: which columns fit, and how it is divided."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.errors import HarnessError, MetricError, joined, suggestion
+from harness.metrics import parse
+from harness.report import latex
+from harness.results.markdown import to_markdown
+from harness.results.table import (
+    GROUP,
+    TextTable,
+    display_table,
+    divided,
+    group_tables,
+    is_apart,
+    to_csv,
+)
+from harness.results.verdict import MOST_NOTES, notes_beside, verdict_lines
+
+if TYPE_CHECKING:
+    from harness.results.record import RunInfo
+    from harness.results.runs import Run
+
+from harness.console.screen import (
+    _parts,
+    _size,
+    _total,
+    documents,
+    plain,
+    say,
+    screen_width,
+    show_table,
+)
+
+ALL, METRICS = "all", "metrics"
+"""Words for all columns, and for names and metrics alone."""
+
+WORDS = ("algorithm", "error", "dataset", "split", "candidates")
+"""Columns of words in a results table."""
+
+
+ERROR_WIDTH = 32
+"""Width that errors need beside the numbers; with less they are below the table."""
+
+
+def show_run(run: Run, columns: str | None = None) -> None:
+    """Print the verdict on a run, its table and the notes that change most how it is read.
+
+    What the verdict says is no note, and notes that are left out are counted. Reasons of failures
+    stand beside the numbers where there is room, else below the table. On a terminal that is too
+    narrow for the table, columns of less weight are left out, unless `columns` names some.
+    """
+    if documents:
+        documents[0].add_run(run)
+        return
+
+    table = display_table(run.info) if columns is None else chosen(run.info, columns)
+    say(f"\n{plain(run.name)} · {plain(table.title)}\n")
+    for line in verdict_lines(run.info):
+        say(f"{plain(line)}\n")
+    failed: list[tuple[str, str]] = []
+    if "error" in table.columns and (width := screen_width()):
+        frame = table.frame
+        numbers = frame.drop(columns="error")
+        widths = [max(map(_size, [column, *cells])) for column, cells in numbers.items()]
+        if _total([*widths, ERROR_WIDTH]) > width:
+            failed = list(zip(frame["algorithm"], frame["error"], strict=True))
+            rows = numbers.to_numpy().tolist()
+            table = replace(table, columns=list(numbers.columns), rows=rows)
+    left_out = ""
+    if columns is None:
+        table, left_out = with_room(run.info, table, _fits)
+    _show_tables(table)
+    if left_out:
+        say(f"\n{left_out}")
+    for group in group_tables(run.info, asked=True):
+        show_groups(group)
+    if any(error for _, error in failed) or run.info.notes:
+        say()
+    for name, error in failed:
+        if error:
+            say(f"✗ {plain(name)}: {plain(error)}", colour="red")
+    notes = notes_beside(run.info)
+    most = len(notes) if run.folder is None else MOST_NOTES
+    for note in notes[:most]:
+        say(f"note: {plain(note)}")
+    if run.folder is not None and len(notes) > most:  # in no folder, there is nothing to name
+        at_hand = run.folder == Path("runs") / run.name
+        name = shlex.quote(run.name if at_hand else str(run.folder))
+        say(f"{len(notes) - most:,} more: harness notes {name}")
+
+
+def _show_tables(table: TextTable) -> None:
+    """Print the tables of a run as one, or each one under its names.
+
+    They are kept apart where they are of other data or splits, or where one would come in parts.
+    """
+    tables = divided(table) if is_apart(table) or not _is_one_part(table) else [table]
+    for number, part in enumerate(tables):
+        if len(tables) > 1:
+            say("\n" * (number > 0) + plain(part.title) + "\n")
+        show_table(part.columns, part.rows, WORDS, part.best, part.below)
+
+
+def _is_one_part(table: TextTable) -> bool:
+    return len([*_parts([table.columns, *table.rows], WORDS)]) <= 1
+
+
+def _fits(table: TextTable) -> bool:
+    """Return whether a terminal has room for each results table in one part."""
+    return (not is_apart(table) and _is_one_part(table)) or all(map(_is_one_part, divided(table)))
+
+
+def print_run(run: Run, form: str, columns: str | None = None) -> None:
+    """Print a run's table in one of the forms of `options.TABLES`."""
+    if form == "text":
+        show_run(run, columns)
+        return
+    if columns is not None:
+        raise HarnessError(f"--columns: is for the screen, and --format is {form}; leave one out")
+    text = latex(run) if form == "latex" else (to_csv if form == "csv" else to_markdown)(run.info)
+    say(text.removesuffix("\n"), is_data=True)
+
+
+def show_groups(table: TextTable) -> None:
+    """Print the algorithms of a table in groups of its users or items."""
+    say(f"\n{plain(table.title)}\n")
+    show_table(table.columns, table.rows, ["algorithm"], table.best, table.below)
+    if table.caption:
+        say(f"\n{table.caption}")
+
+
+SECONDS = "seconds"
+"""The sum of the three columns of seconds."""
+
+
+SPREAD = re.compile(r" ±\s+[\d.]+")
+
+
+def chosen(info: RunInfo, columns: str) -> TextTable:
+    """Return a results table with the columns that a call names.
+
+    Parameters
+    ----------
+    info : RunInfo
+    columns : str
+        `ALL`, `METRICS`, or titles of columns with commas; a metric in any spelling of its label,
+        `SECONDS` for the sum of the seconds.
+
+    Raises
+    ------
+    HarnessError
+        For a name that is none.
+    """
+    table, summed = display_table(info), display_table(info, sums_seconds=True)
+    names = [column for column in table.columns if column in ("algorithm", *GROUP)]
+    if columns.strip() == ALL:
+        return table
+    if columns.strip() == METRICS:
+        return _only(table, [*names, *info.metrics])
+    by_name = {column.casefold(): column for column in (*table.columns, SECONDS)}
+    titles = list(names)
+    for part in _divided(columns):
+        title = by_name.get(part.casefold()) or _label(part)
+        if title not in by_name.values():
+            choices = [*by_name.values(), ALL, METRICS]
+            raise HarnessError(f"--columns: no column {part!r}; {suggestion(part, choices)}")
+        titles.append(title)
+    source = summed if SECONDS in titles else table
+    if missing := [title for title in titles if title not in source.columns]:
+        message = f"--columns: {SECONDS} has {joined(missing)} in it"
+        raise HarnessError(f"{message}; leave one of them out")
+    return _only(source, dict.fromkeys(titles))
+
+
+def _divided(columns: str) -> list[str]:
+    """Return names that are separated by commas outside of parentheses."""
+    parts = re.findall(r"(?:[^,(]|\([^)]*\))+", columns)
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _label(part: str) -> str:
+    try:
+        return str(parse(part))
+    except MetricError:
+        return part
+
+
+def with_room(
+    info: RunInfo, table: TextTable, fits: Callable[[TextTable], bool]
+) -> tuple[TextTable, str]:
+    """Return a results table that fits, and a sentence about what it leaves out.
+
+    Seconds are summed first; then memory, a number of users that is the same in each row, the
+    seconds and the spreads are left out. Metrics never are: if they do not fit, all columns are
+    returned.
+
+    Parameters
+    ----------
+    info : RunInfo
+    table : TextTable
+        The table of the run with all columns.
+    fits : callable
+        Whether a table can be shown in one part.
+    """
+    if fits(table):
+        return table, ""
+    smaller = display_table(info, sums_seconds=True)
+    if "error" in smaller.columns and "error" not in table.columns:
+        smaller = _without(smaller, "error")
+    if fits(smaller):
+        return smaller, ""
+    gone: list[str] = []
+    for column in ("peak MB", "users", SECONDS, "search s", "trials"):
+        if column not in smaller.columns:
+            continue
+        words = column
+        if column == "users":
+            counts = {row[list(smaller.columns).index(column)] for row in smaller.rows} - {""}
+            if len(counts) != 1:
+                continue
+            words = f"users ({counts.pop()} in every row)"
+        smaller = _without(smaller, column)
+        gone.append(words)
+        if fits(smaller):
+            return smaller, _said(gone)
+    rows = [[SPREAD.sub("", text) for text in row] for row in smaller.rows]
+    if fits(bare := _tight(replace(smaller, rows=rows))):
+        return bare, _said([*gone, "spreads (±)"])
+    return table, ""
+
+
+def _said(gone: Iterable[str]) -> str:
+    return f"left out: {joined(gone)}; `--columns all` shows everything"
+
+
+def _tight(table: TextTable) -> TextTable:
+    """Return a table without blanks that all cells of a column have in common at their start."""
+    columns = [list(column) for column in zip(*table.rows, strict=True)]
+    for texts in columns:
+        blanks = min((len(t) - len(t.lstrip()) for t in texts if t.strip()), default=0)
+        texts[:] = [text[blanks:] for text in texts]
+    return replace(table, rows=list(zip(*columns, strict=True)))
+
+
+def _without(table: TextTable, column: str) -> TextTable:
+    return _only(table, [title for title in table.columns if title != column])
+
+
+def _only(table: TextTable, titles: Iterable[str]) -> TextTable:
+    """Return a table with some of its columns, in this order."""
+    places = [list(table.columns).index(title) for title in titles]
+
+    def picked(row: Sequence[str]) -> list[str]:
+        return [row[place] for place in places]
+
+    return TextTable(
+        table.title,
+        table.caption,
+        table.number,
+        picked(table.columns),
+        [picked(row) for row in table.rows],
+        [(i, places.index(j)) for i, j in table.best if j in places],
+        below=table.below,
+    )

@@ -1,0 +1,130 @@
+"""Find out what a file of ratings is: its columns, its scale and its encoding."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypedDict
+
+from harness.datasets.cleaning import outliers
+from harness.datasets.columns import RATINGS
+from harness.datasets.loading import load
+from harness.datasets.places import find_file
+from harness.datasets.ratings import Ratings
+from harness.datasets.readers import column_names, is_text, kind_of_file, reading
+from harness.datasets.readers.base import ReadOptions
+from harness.datasets.readers.packed import unpacked
+from harness.datasets.readers.text import encoding_of, header_and_columns, read_sample
+from harness.datasets.values import GROUPED
+from harness.errors import DataError
+
+LINES = 200
+"""Lines that are searched for a decimal comma."""
+ROLES = tuple(RATINGS.kinds)
+
+
+class Description(TypedDict, total=False):
+    """What is found in a file, as keys of the ``dataset`` part of a config."""
+
+    path: str
+    columns: dict[str, str | int]
+    encoding: str
+    decimal: str
+    thousands: str
+    scale: list[float]
+
+
+@dataclass(frozen=True)
+class Detected:
+    """A file of ratings, as a config describes it.
+
+    `section` is the ``dataset`` part of a config, `ratings` are the usable rows, and `faults` names
+    every row that the section, which decides about none, refuses.
+    """
+
+    section: Description
+    ratings: Ratings
+    faults: str
+
+
+def first_lines(path: Path) -> tuple[list[str], list[list[str]]]:
+    """Return the fields of the first line of a file, header or not, and its first rows as text.
+
+    There are at most `LINES` rows, the first line among them; none of a file that is no text.
+    """
+    with unpacked(find_file(path, None), str(path)) as (place, where), reading(where):
+        kind = kind_of_file(place)
+        if kind is not None and not is_text(kind):
+            return column_names(place, kind, where), []
+        with place.open("rb") as file:
+            options = ReadOptions(kind, encoding=encoding_of(place))
+            _, rows = read_sample(file, options, where, LINES)
+    return rows[0], rows
+
+
+def detect(path: Path, columns: Mapping[str, str | int] | None = None) -> Detected:
+    r"""Read a file of ratings and find its columns, its scale and its encoding.
+
+    Examples
+    --------
+    >>> path = getfixture("tmp_path") / "a.csv"
+    >>> _ = path.write_text("userId;movieId;stars\n7;10;4,5\n7;11;2,0\n")
+    >>> found = detect(path)
+    >>> found.section["columns"], found.section["scale"], found.section["decimal"]
+    ({'user': 'userId', 'item': 'movieId', 'rating': 'stars'}, [2, 4.5], ',')
+    """
+    section = find_section(path, columns)
+    faults = ""
+    try:
+        ratings = load(section)
+    except DataError as error:
+        faults = str(error)
+        policies = {"duplicates": "first", "missing": "drop", "unreadable": "drop"}
+        try:
+            ratings = load({**section, **policies, "out_of_scale": "keep"})
+        except DataError:  # no row is left
+            raise error from None
+    odd = outliers(ratings.ratings, *ratings.scale)
+    usual = ratings.ratings if odd is None else ratings.ratings[~odd]
+    ends = [float(usual.min()), float(usual.max())]
+    if ends[0] < ends[1]:
+        section["scale"] = [int(end) if end.is_integer() else end for end in ends]
+    return Detected(section, ratings, faults)
+
+
+def find_section(path: Path, columns: Mapping[str, str | int] | None = None) -> Description:
+    """Return the ``dataset`` part of a config for a file, but for its scale.
+
+    `columns` gives a name, or a position from 1, for roles that cannot be found by usual names.
+    """
+    names, rows = first_lines(path)
+    options = ReadOptions(header=None if rows else True, columns=columns or {})
+    header, positions = header_and_columns(names, options, str(path))
+    written = {role: names[place] if header else place + 1 for role, place in positions.items()}
+    section: Description = {"path": str(path), "columns": written}
+    if rows:
+        with unpacked(path, str(path)) as (place, _):
+            encoding = encoding_of(place)
+        if encoding:
+            section["encoding"] = encoding
+        marks = [
+            row[positions["rating"]] for row in rows[header:] if len(row) > positions["rating"]
+        ]
+        section.update(_marks(marks))
+    return section
+
+
+def _marks(texts: list[str]) -> Description:
+    """Return what commas in numbers are: decimal marks, between thousands, or nothing certain."""
+    numbers = [text.strip() for text in texts]
+    with_commas = [text for text in numbers if re.fullmatch(r"-?\d+(,\d+)+", text)]
+    if not with_commas:
+        return Description()
+    if not all(re.fullmatch("-?" + GROUPED, text) for text in with_commas):
+        return Description(decimal=",")
+    plain = [int(text) for text in numbers if re.fullmatch(r"\d+", text)]
+    if any(text.count(",") > 1 for text in with_commas) or 100 <= max(plain, default=0) < 1000:
+        return Description(thousands=",")
+    return Description()

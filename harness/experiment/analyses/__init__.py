@@ -1,0 +1,3 @@
+"""What looks at the finished cells of a run, each by itself and only if the config asks for it."""
+
+from __future__ import annotations

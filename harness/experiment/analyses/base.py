@@ -1,0 +1,139 @@
+"""What an analysis is: it is handed each finished cell, and ends with a table and notes.
+
+::
+
+    class ListLengths(harness.Analysis):
+        '''How many items each algorithm lists for a user.'''
+
+        def __init__(self):
+            self.rows = []
+
+        def add(self, cell, scores):
+            self.rows.append([cell.algorithm, cell.lists.lengths.mean()])
+
+        def result(self):
+            return pd.DataFrame(self.rows, columns=["algorithm", "mean length"])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from harness.metrics import Scores
+from harness.metrics.own import Lists
+from harness.metrics.ties import as_shown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from harness.candidates.base import CandidatesSection
+    from harness.experiment.plan import Cell, Plan
+    from harness.notes.note import Note
+    from harness.results.cells import AnyCell, CellName
+    from harness.results.names import TableName
+    from harness.results.store import CellRecord
+    from harness.splits import Split
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredCell:
+    """A finished cell with its scores, as an analysis sees it.
+
+    Parameters
+    ----------
+    name : CellName
+        Display names and identities: ``algorithm``, ``dataset``, ``seed``, ``fold``, ...
+    split : Split
+        The training and the test part, with the data.
+    candidates : CandidatesSection
+        Which items were ranked.
+    record : CellRecord
+        The evaluated ``users``, as codes of the data; their ``rankings``; their ``pairs`` of
+        estimate and rating.
+    users : DataFrame
+        The scores of each user, in the order of the record.
+    """
+
+    name: CellName
+    split: Split
+    candidates: CandidatesSection
+    record: CellRecord
+    users: pd.DataFrame
+
+    @property
+    def algorithm(self) -> str:
+        """The display name of the row."""
+        return self.name.algorithm
+
+    @property
+    def lists(self) -> Lists:
+        """The ranked lists, as a metric of one's own that needs items sees them."""
+        return Lists(as_shown(self.record.rankings))
+
+
+class Analysis:
+    """The base class of what looks at finished cells.
+
+    A subclass is a plug-in of the group ``harness.analyses``, or named as ``mine:Lengths`` under
+    `analyses` in a config. It is made once for a run, without arguments.
+
+    Examples
+    --------
+    >>> class Count(Analysis):
+    ...     '''How many cells finished.'''
+    ...     n = 0
+    ...     def add(self, cell, scores):
+    ...         self.n += 1
+    >>> counting = Count()
+    >>> counting.add(None, {})
+    >>> counting.n, counting.result(), counting.notes()
+    (1, None, [])
+    """
+
+    api: ClassVar[int] = 1
+    """The version of the interface that the class is written for."""
+    needs_items: ClassVar[int] = 0
+    """How many items at the top of each list it has to know by name, for `Lists.items`."""
+
+    def add(self, cell: ScoredCell, scores: Mapping[str, Scores]) -> None:
+        """Take a finished cell; the cells of a row come after each other, those of a table too.
+
+        Parameters
+        ----------
+        cell : ScoredCell
+        scores : mapping of str to Scores
+            By label; ``per_user`` in the order of ``cell.record.users``.
+        """
+
+    def result(self) -> pd.DataFrame | None:
+        """Return the analysis' own table, or None."""
+        return None
+
+    def notes(self) -> list[Note]:
+        """Return what a reader of the run should know."""
+        return []
+
+
+class BuiltinAnalysis(Analysis):
+    """An analysis whose result is a part of the record of a run."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+
+    def start_table(self, cells: Sequence[Cell]) -> None:
+        """Begin a table, of which these are the cells."""
+
+    def end_table(
+        self,
+        name: TableName,
+        cells: Sequence[AnyCell],
+        tables: Iterable[str],
+        report: Callable[[str, int, int], object],
+    ) -> None:
+        """End a table, of which these are the cells, finished and failed; `tables` are all."""
+
+    def parts(self) -> dict[str, Any]:
+        """Return parts of the record by their keys, at the end."""
+        return {}

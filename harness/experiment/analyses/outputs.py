@@ -1,0 +1,30 @@
+"""The lists and the estimates of finished cells, kept in files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from harness.experiment.analyses.base import BuiltinAnalysis, ScoredCell
+from harness.metrics import Scores
+from harness.results.outputs import OutputFiles
+
+if TYPE_CHECKING:
+    from harness.experiment.plan import Plan
+
+
+class OutputsKept(BuiltinAnalysis):
+    """Writes the lists and estimates that the config's `outputs` ask for."""
+
+    def __init__(self, plan: Plan) -> None:
+        super().__init__(plan)
+        self.files = OutputFiles(plan.experiment.outputs)
+
+    def add(self, cell: ScoredCell, scores: Mapping[str, Scores]) -> None:
+        """Write the rows of a cell."""
+        self.files.add(cell.name, cell.split, cell.candidates, cell.record)
+
+    def parts(self) -> dict[str, Any]:
+        """End the files, and return them."""
+        self.files.close()
+        return {"outputs": self.files}

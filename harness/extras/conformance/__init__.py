@@ -1,1 +1,0 @@
-"""What is expected of plug-ins that take part in runs and commands, one kind a module."""

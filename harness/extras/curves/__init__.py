@@ -1,0 +1,1 @@
+"""Learning curves: a metric against the fraction of the training ratings."""

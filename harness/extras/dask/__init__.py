@@ -1,0 +1,1 @@
+"""Cells on a cluster of Dask."""

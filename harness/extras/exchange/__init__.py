@@ -1,0 +1,1 @@
+"""Predictions and recommendations of other programs, scored as a run's rows."""

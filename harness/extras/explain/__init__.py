@@ -1,0 +1,1 @@
+"""Why a model estimates what it estimates, what it takes for alike, and how it goes on."""

@@ -1,0 +1,1 @@
+"""Whether a candidate is worse than what is in use."""

@@ -1,0 +1,1 @@
+"""The values of a run's rows over its earlier runs."""

@@ -1,0 +1,1 @@
+"""Models of the library implicit that are fitted in this process."""

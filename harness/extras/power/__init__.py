@@ -1,0 +1,1 @@
+"""Which differences a run can find, and what it needs for one."""

@@ -1,0 +1,1 @@
+"""Rankings larger than memory, and a Spark session."""

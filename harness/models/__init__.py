@@ -1,0 +1,1 @@
+"""Fitted models: fit, estimate, recommend, new users, files."""

@@ -1,0 +1,721 @@
+"""A run's results as rows and as texts: for a screen, Markdown, CSV and LaTeX."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import unicodedata
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from numbers import Integral, Real
+from statistics import median
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from harness import metrics
+from harness._util.libraries import pd
+from harness.errors import ResultsError, joined
+from harness.results.cells import AnyCell, CellResult
+from harness.results.headline import chosen_metric
+from harness.results.record import RunInfo
+from harness.results.scores import deviation, mean_or_none
+from harness.results.statistics import (
+    FEWEST_USERS,
+    AlgorithmMean,
+    Bound,
+    GroupScores,
+    MetricComparison,
+    RowResult,
+    leading,
+)
+from harness.statistics.corrections import is_first
+
+
+class Column(NamedTuple):
+    """A column of numbers."""
+
+    name: str
+    """In `Run.table` and ``table.csv``."""
+    title: str
+    """Where people read the table."""
+    places: int
+    """Decimals where people read the table."""
+    csv_places: int | None = None
+    """Decimals in ``table.csv``; None for whole numbers."""
+    of_search: bool = False
+    """Whether only a run with a search has it."""
+    in_papers: bool = False
+    """Whether LaTeX and notebooks show it."""
+    first: str = "ascending"
+    """The order that a first click on the page gives."""
+
+
+COLUMNS = (
+    Column("n_trials", "trials", 0, of_search=True, first="descending"),
+    Column("search_seconds", "search s", 1, 3, of_search=True),
+    Column("fit_seconds", "fit s", 2, 3, in_papers=True),
+    Column("score_seconds", "score s", 2, 3, in_papers=True),
+    Column("metric_seconds", "metric s", 2, 3),
+    Column("peak_mb", "peak MB", 0, 0),
+    Column("n_users", "users", 0, first="descending"),
+)
+TIMES = ("fit_seconds", "score_seconds", "metric_seconds")
+"""Seconds of a cell, of which a row has the mean."""
+IN_PAPERS = {column.name: column for column in COLUMNS if column.in_papers}
+
+
+SECONDS = Column("seconds", "seconds", 2)
+"""The sum of the `TIMES`, which a narrow terminal shows in their place."""
+
+
+def columns_of(names: Iterable[object], *, sums_seconds: bool = False) -> list[Column]:
+    """Return the columns of a table that has these names, in order; one for all seconds if asked.
+
+    >>> [column.title for column in columns_of(["n_users", "fit_seconds", "rmse"])]
+    ['fit s', 'users']
+    """
+    present = set(names)
+    columns = [column for column in COLUMNS if column.name in present]
+    if not sums_seconds:
+        return columns
+    first = next((place for place, column in enumerate(columns) if column.name in TIMES), 0)
+    others = [column for column in columns if column.name not in TIMES]
+    return [*others[:first], SECONDS, *others[first:]]
+
+
+AGAINST_BEST = "against best"
+"""The column of answers by the headline metric, where a config has a margin."""
+
+GROUP = ("dataset", "split", "candidates")  # what a table is called
+ROW = (*GROUP, "algorithm", "table", "row")  # display names and identities of a row
+BOUNDS: dict[Bound, str] = {"best": "best possible order", "random": "random order, expected"}
+"""What the bounds of a table are called."""
+
+DEFAULT_DECIMALS = 4  # if the uncertainty of a number is unknown
+MOST_DECIMALS = 7
+ERRORS_IN_INTERVAL = 2 * 1.96  # standard errors between the ends of a 95% interval
+
+
+def printable(text: object) -> str:
+    """Return text on one line, without characters that cannot be printed."""
+    return " ".join("".join(c for c in str(text) if c.isprintable() or c.isspace()).split())
+
+
+def escape_markdown(text: object) -> str:
+    """Return text escaped for Markdown."""
+    shown = re.sub(r"([\\`*_{}\[\]<>|#$])", r"\\\1", " ".join(str(text).split()))
+    return shown.replace("&", "&amp;").replace("\\<", "&lt;").replace("\\>", "&gt;")
+
+
+def as_text(value: Any) -> Any:
+    """Return a cell of a CSV file so that a spreadsheet takes text for text, not for a formula.
+
+    Text that begins with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return gets an apostrophe
+    in front, unless it is a number. Everything else stays as it is.
+    """
+    if not isinstance(value, str) or value[:1] not in tuple("=+-@\t\r"):
+        return value
+    return value if re.fullmatch(r"[+-]\d*\.?\d+(e[+-]?\d+)?", value) else f"'{value}"
+
+
+def frame_to_csv(frame: pd.DataFrame, float_format: str | None = None) -> str:
+    """Return a table as CSV, text as `as_text` has it."""
+    table = frame.apply(lambda own: own.map(as_text) if own.dtype.kind == "O" else own)
+    table.columns = table.columns.map(as_text)
+    return str(table.to_csv(index=False, lineterminator="\n", float_format=float_format))
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """A table of texts with its title, as a screen, the page, a notebook and a paper show it."""
+
+    title: str
+    caption: str
+    number: int = 1  # of the results table that it belongs to, from 1
+    columns: Sequence[str] = ()  # empty where there is nothing to show; the caption says why
+    rows: Sequence[Sequence[str]] = ()
+    best: Collection[tuple[int, int]] = ()  # row and column of highlighted values
+    n_words: int = 1  # how many columns, from the left, hold words
+    below: Collection[int] = ()  # rows with a line above them
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The texts as a frame."""
+        return pd.DataFrame([*self.rows], columns=pd.Index(self.columns))
+
+    @property
+    def csv(self) -> str:
+        """The table as a file."""
+        return frame_to_csv(self.frame.map(str.strip))
+
+    @property
+    def markdown(self) -> str:
+        """Title, table and caption."""
+        lines = [f"## {escape_markdown(self.title)}", ""]
+        lines += [*markdown_table(self.frame, {*self.columns[: self.n_words], "gap"}), ""]
+        return "\n".join([*lines, escape_markdown(self.caption), ""] if self.caption else lines)
+
+
+def is_apart(table: TextTable) -> bool:
+    """Return whether a table has numbers on other test ratings, which share no column."""
+    return not {"dataset", "split"}.isdisjoint(table.columns)
+
+
+def markdown_table(frame: pd.DataFrame, words: Collection[str]) -> list[str]:
+    """Return the lines of a table of texts; columns of `words` are aligned to the left."""
+    line = ["---" if column in words else "---:" for column in frame.columns]
+    rows = [list(frame.columns), line, *frame.itertuples(index=False)]
+    return ["| " + " | ".join(map(escape_markdown, row)) + " |" for row in rows]
+
+
+def decimals(errors: Iterable[float]) -> int:
+    """Return the decimals that show the median standard error with two digits, from 0 to 7.
+
+    Errors of 0 and NaN are ignored. Without any, the default is 4 decimals.
+    """
+    known = [each for each in errors if math.isfinite(each) and each > 0]
+    if not known:
+        return DEFAULT_DECIMALS
+    # The error as it is written with two digits decides: 0.0996 becomes 0.10, not 0.100.
+    exponent = int(f"{median(known):.1e}".partition("e")[2])
+    return min(max(1 - exponent, 0), MOST_DECIMALS)
+
+
+def interval_decimals(rows: Iterable[Any]) -> int:
+    """Return the decimals of numbers with ``low`` and ``high``, the ends of their intervals."""
+    ends = [(row.low, row.high) for row in rows if None not in (row.low, row.high)]
+    return decimals((high - low) / ERRORS_IN_INTERVAL for low, high in ends)
+
+
+def column_decimals(info: RunInfo) -> dict[tuple[str, str], int]:
+    """Return the decimals of metrics by table and label, from the intervals over users.
+
+    A metric without intervals is missing; it gets `DEFAULT_DECIMALS`.
+    """
+    return {(each.table, each.metric): interval_decimals(each.algorithms)
+            for each in info.statistics}  # fmt: skip
+
+
+def rounded(value: float | None, places: int) -> str:
+    """Return a number as text without the sign of a zero, nothing where there is none."""
+    if value is None or math.isnan(value):
+        return ""
+    text = f"{value:.{places}f}"
+    return text if text.strip("-0.") else text.removeprefix("-")
+
+
+def result_rows(info: RunInfo) -> list[dict[str, Any]]:
+    """Return the results table, as `Run.table` describes it."""
+    searched = any(cell.n_trials is not None for cell in info.cells)
+    several = info.has_several_cells
+    compared = {
+        (each.metric, mean.row): mean for each in info.statistics for mean in each.algorithms
+    }
+    letters = {metric for metric, _ in compared}
+    answers = {
+        (each.metric, each.table): each.answers()
+        for each in info.statistics
+        if each.margin is not None
+    }
+    with_margin = {metric for metric, _ in answers}
+    rows, cells_of = [], info.cells_of_rows
+    for entry in info.rows:
+        cells = cells_of[entry.row]
+        good = [cell for cell in cells if isinstance(cell, CellResult)]
+        row: dict[str, Any] = {key: entry[key] for key in ("algorithm", *GROUP)}
+        for label in info.metrics:
+            row[label] = _or_nan(entry.scores[label])
+            if several:
+                means = [_or_nan(cell.scores[label].mean) for cell in good]
+                row[f"{label}_sd"] = _or_nan(deviation(means))
+            if label in letters:
+                found = compared.get((label, entry.row))
+                row[f"{label}_low"] = _or_nan(found.low if found else None)
+                row[f"{label}_high"] = _or_nan(found.high if found else None)
+                row[f"{label}_letters"] = found.letters if found else ""
+            if label in with_margin:
+                of_table = answers.get((label, entry.table), {})
+                row[f"{label}_answer"] = of_table.get(entry.algorithm, "")
+        if searched:
+            params = (cell.params for cell in good if cell.n_trials is not None)
+            own = ({key: each for key, each in p.items() if key != "random_state"} for p in params)
+            row["tuned"] = "; ".join(dict.fromkeys(json.dumps(p, sort_keys=True) for p in own))
+            row["n_trials"] = sum(cell.n_trials or 0 for cell in good)
+            row["search_seconds"] = math.fsum(cell.search_seconds or 0.0 for cell in good)
+        for column in TIMES:
+            row[column] = _or_nan(mean_or_none([cell[column] for cell in good]))
+        row["peak_mb"] = max((cell.peak_mb for cell in good), default=math.nan)
+        row["n_users"] = _n_users(entry, good, compared)
+        row |= {"n_cells": len(good), "n_failed": len(cells) - len(good), "error": _errors(cells)}
+        rows.append(row | {"table": entry.table, "row": entry.row})
+    return rows
+
+
+def _n_users(
+    row: RowResult, cells: Sequence[CellResult], compared: Mapping[tuple[str, str], AlgorithmMean]
+) -> float:
+    """Return how many users are evaluated in a cell of a row; NaN where an older run lacks it."""
+    if row.n_users is not None:
+        return row.n_users
+    if len(cells) <= 1:
+        return sum(cell.n_users for cell in cells)
+    counts = [mean.n_users for (_, identity), mean in compared.items() if identity == row.row]
+    return max(counts, default=math.nan)
+
+
+def bound_rows(info: RunInfo) -> list[dict[str, Any]]:
+    """Return the table of bounds, as `Run.bounds` describes it."""
+    rows, several = [], info.has_several_cells
+    for entry in info.bounds:
+        row: dict[str, Any] = {"bound": BOUNDS[entry.bound]} | {key: entry[key] for key in GROUP}
+        for label in info.metrics:
+            row[label] = _or_nan(entry.scores.get(label))
+            if several:
+                row[f"{label}_sd"] = _or_nan(entry.deviations.get(label))
+        rows.append(row | {"table": entry.table})
+    return rows
+
+
+def _or_nan(value: float | None) -> float:
+    return math.nan if value is None else value
+
+
+def _errors(cells: Sequence[AnyCell]) -> str:
+    """Return why cells failed, as ``fold 1: out of memory; folds 2, 3: no``."""
+    folds: dict[str, dict[str, None]] = {}
+    for cell in cells:
+        if cell.error:
+            folds.setdefault(cell.error, {})[str(cell.fold + 1)] = None
+    if not any(cell.n_folds > 1 for cell in cells):
+        return "; ".join(folds)
+    return "; ".join(
+        f"fold{'s' if len(numbers) > 1 else ''} {', '.join(numbers)}: {error}"
+        for error, numbers in folds.items()
+    )
+
+
+def best_rows(
+    frame: pd.DataFrame, label: str, comparison: MetricComparison | None
+) -> pd.Series[bool]:
+    """Return which rows of one results table lead by a metric, as `leading` says.
+
+    Algorithms with a failed cell are excluded: their values are of other folds.
+    """
+    higher = metrics.parse(label).higher_is_better
+    return frame["algorithm"].isin(leading(_known(frame, label), higher, comparison))
+
+
+def marked_rows(
+    frame: pd.DataFrame, label: str, comparison: MetricComparison | None
+) -> pd.Series[bool]:
+    """Return which values of one results table are marked as the best of a metric.
+
+    They are those of the `best_rows`, but none where all rows have the same value, or where a row
+    that does not lead has a better one, of other users.
+    """
+    return frame["algorithm"].isin(best_values(_known(frame, label), label, comparison))
+
+
+def best_values(
+    values: Mapping[str, float], label: str, comparison: MetricComparison | None
+) -> list[str]:
+    """Return the rows whose values of a metric are marked as best, as `marked_rows` says."""
+    higher = metrics.parse(label).higher_is_better
+    if len({*values.values()}) < 2:
+        return []
+    best = (max if higher else min)(values.values())
+    return [name for name in leading(values, higher, comparison) if values[name] == best]
+
+
+def _known(frame: pd.DataFrame, label: str) -> dict[str, float]:
+    """Return the values of a metric by row, of rows without a failed cell."""
+    rows = frame[(frame["n_failed"] == 0) & frame[label].notna()]
+    return dict(zip(rows["algorithm"], rows[label], strict=True))
+
+
+def comparison_of(info: RunInfo, table: str, label: str) -> MetricComparison | None:
+    """Return the comparison of the rows of a table by a metric, where there is one."""
+    for comparison in info.statistics:
+        if (comparison.table, comparison.metric) == (table, label):
+            return comparison
+    return None
+
+
+def row_name(row: Mapping[Any, Any]) -> str:
+    """Return the name of a row of a results table, as ``SVD (4 of 7 cells)`` where 3 failed."""
+    if not (row["n_cells"] and row["n_failed"]):
+        return str(row["algorithm"])
+    return f"{row['algorithm']} ({row['n_cells']} of {row['n_cells'] + row['n_failed']} cells)"
+
+
+def display_table(info: RunInfo, *, sums_seconds: bool = False) -> TextTable:
+    """Return the results table as text, bounds below each table, without empty columns.
+
+    Each metric has, within one data set, split and candidates, the decimals that its uncertainty
+    allows; see `decimals`. Values are highlighted as `marked_rows` says. With
+    `sums_seconds` one column has the sum of the seconds to fit, to score and of the metrics.
+    """
+    named: list[dict[str, Any]] = [row | {"shown": row_name(row)} for row in result_rows(info)]
+    named += [row | {"shown": row["bound"]} for row in bound_rows(info)]
+    order = [*info.tables].index
+    named.sort(key=lambda row: order(row["table"]))
+    frame = pd.DataFrame(named)
+    is_bound, digits = frame["row"].isna(), column_decimals(info)
+    shown: dict[str, Iterable[str]] = {"algorithm": frame["shown"]}
+    shown |= {column: frame[column] for column in GROUP if frame[column].nunique() > 1}
+    best: list[tuple[int, int]] = []
+    for label in info.metrics:
+        for table, own in frame[~is_bound].groupby("table", sort=False):
+            leads = own.index[marked_rows(own, label, comparison_of(info, str(table), label))]
+            best += [(row, len(shown)) for row in leads]
+        places = [digits.get((table, label), DEFAULT_DECIMALS) for table in frame["table"]]
+        spreads = frame.get(f"{label}_sd", [math.nan] * len(frame))
+        columns = zip(frame[label], spreads, places, strict=True)
+        numbers = pd.Series([_with_spread(*each, max(places)) for each in columns])
+        if f"{label}_letters" in frame:  # padded, so that the numbers stay under each other
+            marks = frame[f"{label}_letters"].fillna("")
+            numbers = numbers.str.rjust(numbers.str.len().max()) + " "
+            numbers += marks.str.ljust(marks.str.len().max())
+        shown[label] = numbers
+        if label == info.primary and f"{label}_answer" in frame:
+            shown[AGAINST_BEST] = frame[f"{label}_answer"].fillna("")
+    if sums_seconds:
+        frame = frame.assign(seconds=frame[list(TIMES)].sum(axis=1, min_count=1))
+    for column in columns_of(frame, sums_seconds=sums_seconds):
+        values = frame[column.name]
+        if column.of_search:
+            values = values.where(frame["tuned"].fillna("") != "")
+        if column.name == "n_users":
+            values = values.where(values != 0)
+        shown[column.title] = [rounded(value, column.places) for value in values]
+    if (errors := frame["error"].fillna("")).any():
+        shown["error"] = errors
+    below = frame.index[is_bound.ne(is_bound.shift(fill_value=False))].tolist()
+    rows = list(zip(*shown.values(), strict=True))
+    return TextTable(headline(info), "", 1, list(shown), rows, best, below=below)
+
+
+def _with_spread(value: float, spread: float, places: int, widest: int) -> str:
+    """Return a number, padded to align decimal points, and its spread."""
+    pad = " " * (widest - places + (places == 0 < widest))
+    return " ± ".join(text + pad for each in (value, spread) if (text := rounded(each, places)))
+
+
+def headline(info: RunInfo) -> str:
+    """Return one line: data, split, candidates, seeds."""
+    parts = [joined(dict.fromkeys(row[key] for row in info.rows)) for key in GROUP]
+    return f"data: {parts[0]}; split: {parts[1]}; candidates: {parts[2]}; seed: {info.seeds_text}"
+
+
+def to_csv(info: RunInfo) -> str:
+    """Return ``table.csv``: metrics to eight decimals, so that equal runs are equal bytes."""
+    return rounded_csv(pd.DataFrame(result_rows(info)))
+
+
+def rounded_csv(table: pd.DataFrame) -> str:
+    """Return numbers as CSV: values to eight decimals, seconds to three, megabytes to none."""
+    forms = {
+        column.name: f"{{:.{column.csv_places}f}}"
+        for column in COLUMNS
+        if column.csv_places is not None
+    }
+    numbers = {
+        str(name): table[name].map(forms.get(str(name), "{:.8f}").format, na_action="ignore")
+        for name in table.select_dtypes("float").columns
+    }
+    return frame_to_csv(table.assign(**numbers))
+
+
+def divided(table: TextTable) -> list[TextTable]:
+    """Return the results tables in a table of texts each by itself, named by what differs."""
+    names = [column for column in table.columns if column in GROUP]  # after the first column
+    n = 1 + len(names)
+    if n == 1:
+        return [table]
+    tables: list[TextTable] = []
+    start = 0
+    for values, group in groupby(table.rows, lambda row: tuple(row[1:n])):
+        rows = [[row[0], *row[n:]] for row in group]
+        texts = [list(column) for column in zip(*rows, strict=True)]
+        for column in texts[1:]:  # what aligned them with numbers of other decimals
+            padding = min((len(text) - len(text.rstrip()) for text in column if text), default=0)
+            column[:] = [text[: len(text) - padding] for text in column]
+        part = TextTable(
+            "; ".join(f"{name}: {value}" for name, value in zip(names, values, strict=True)),
+            "",
+            len(tables) + 1,
+            [table.columns[0], *table.columns[n:]],
+            list(zip(*texts, strict=True)),
+            [(i - start, j - n + 1) for i, j in table.best if start <= i < start + len(rows)],
+            below=[i - start for i in table.below if start < i < start + len(rows)],
+        )
+        tables.append(part)
+        start += len(rows)
+    return tables
+
+
+FOLD_PLACES = 4
+"""Decimals where people read the values."""
+
+
+def fold_frame(info: RunInfo) -> pd.DataFrame:
+    """Return a row for each cell: names, ``seed``, ``fold`` from 1, metrics, ``error``.
+
+    Values are those of the cell alone; NaN where a metric is undefined or the cell failed.
+    """
+    rows = []
+    for cell in info.cells:
+        row: dict[str, object] = {key: cell[key] for key in ("algorithm", *GROUP)}
+        row |= {"seed": cell.seed, "fold": cell.fold + 1}
+        scores = cell.scores if isinstance(cell, CellResult) else {}
+        for label in info.metrics:
+            mean = scores[label].mean if label in scores else None
+            row[label] = float("nan") if mean is None else mean
+        row["error"] = cell.error or ""
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def fold_tables(info: RunInfo) -> list[TextTable]:
+    """Return a table of the cells for each results table of a run, rows in its order."""
+    tables = []
+    for number, (table, names) in enumerate(info.tables.items(), 1):
+        rows = []
+        for entry in (row for row in info.rows if row.table == table):
+            for cell in info.cells_of_rows[entry.row]:
+                scores = cell.scores if isinstance(cell, CellResult) else {}
+                values = [
+                    rounded(scores[label].mean if label in scores else None, FOLD_PLACES)
+                    for label in info.metrics
+                ]
+                rows.append([entry.algorithm, str(cell.seed), str(cell.fold + 1), *values])
+        where = f", {', '.join(names)}" if len(info.tables) > 1 else ""
+        title = f"values of each fold and seed{where}"
+        columns = ["algorithm", "seed", "fold", *info.metrics]
+        tables.append(TextTable(title, "", number, columns, rows))
+    return tables
+
+
+TRAINING_PLACES = 4
+"""Decimals where people read the values."""
+SUFFIX = " (training)"
+
+
+def training_frame(info: RunInfo) -> pd.DataFrame:
+    """Return a row for each row of the results table: names, and each metric on both parts.
+
+    Values are means over folds and seeds, as `surprise.model_selection.cross_validate` has them for
+    each; the column of the training part is the label with `` (training)``. NaN where a value is
+    missing in a cell.
+
+    Raises
+    ------
+    ResultsError
+        If the run has no values of the training part.
+    """
+    if not any(cell.training for cell in info.finished):
+        raise ResultsError(
+            f"{info.name}: no values of the training part; add `outputs: {{training: true}}` to "
+            "its config and run it again"
+        )
+    rows = []
+    for entry in info.rows:
+        cells = [cell for cell in info.cells_of_rows[entry.row] if isinstance(cell, CellResult)]
+        row: dict[str, object] = {"algorithm": entry.algorithm}
+        row |= {key: entry[key] for key in GROUP} | {"table": entry.table}
+        for label in info.metrics:
+            row[label] = _mean(cell.scores[label].mean for cell in cells if label in cell.scores)
+            row[label + SUFFIX] = _mean(cell.training.get(label) for cell in cells)
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _mean(values: Iterable[float | None]) -> float:
+    """Return the mean of the values of cells; NaN without any, or where one is missing."""
+    numbers = [np.nan if value is None else value for value in values]
+    return float(np.mean(numbers)) if numbers else np.nan
+
+
+def training_tables(info: RunInfo) -> list[TextTable]:
+    """Return a table of both parts for each results table of a run, rows in its order."""
+    frame, tables = training_frame(info), []
+    columns = [label + end for label in info.metrics for end in ("", SUFFIX)]
+    for number, (table, names) in enumerate(info.tables.items(), 1):
+        of_table = frame[frame["table"] == table].to_dict("records")
+        rows = [
+            [str(row["algorithm"]), *(rounded(row[column], TRAINING_PLACES) for column in columns)]
+            for row in of_table
+        ]
+        where = f", {', '.join(names)}" if len(info.tables) > 1 else ""
+        caption = (
+            "Means over folds and seeds. On the training part each user's training ratings are "
+            "ranked. A model that is much better there than on the test part has learnt its noise."
+        )
+        title = f"test and training part{where}"
+        tables.append(TextTable(title, caption, number, ["algorithm", *columns], rows))
+    return tables
+
+
+PLACES = 4
+"""Decimals where people read the values."""
+CONSTANT = ("dataset", "split", "candidates")
+"""Names that are left out where all rows have the same."""
+
+
+def analysis_table(name: str, frame: pd.DataFrame) -> TextTable:
+    """Return the table of an analysis with rounded numbers.
+
+    >>> analysis_table("lengths", pd.DataFrame({"algorithm": ["SVD"], "mean": [2.5]})).rows
+    [['SVD', '2.5000']]
+    """
+    alike = [key for key in CONSTANT if key in frame and frame[key].nunique() == 1]
+    shown = frame.drop(columns=alike)
+    rows = [[_text(value) for value in row] for row in shown.astype(object).to_numpy().tolist()]
+    columns = [str(column) for column in shown.columns]
+    is_number = [pd.api.types.is_numeric_dtype(shown[column]) for column in shown.columns]
+    n_words = next((place for place, number in enumerate(is_number) if number), len(columns))
+    return TextTable(name, "", 1, columns, rows, n_words=n_words)
+
+
+def _text(value: object) -> str:
+    """Return a value as people read it."""
+    if value is None or isinstance(value, bool | str):
+        return "" if value is None else str(value)
+    if isinstance(value, Integral):
+        return f"{value:,}"
+    return rounded(float(value), PLACES) if isinstance(value, Real) else str(value)
+
+
+def group_tables(
+    info: RunInfo, label: str | None = None, *, asked: bool = False
+) -> list[TextTable]:
+    """Return a table of one metric for each division into groups.
+
+    By default the metric is the headline, else the first ranking metric with groups. With `asked`,
+    what the config does not ask for is left out. A ResultsError says so if no group has the metric.
+    """
+    by_metric = dict.fromkeys(entry.metric for entry in info.groups)
+    if not by_metric:
+        return []
+    label = chosen_metric(label, by_metric, f"{info.name}: no groups with", info.headline)
+    titles = {entry.title for entry in info.experiment.groups}
+    entries = [entry for entry in info.groups if entry.metric == label]
+    return [_group_table(info, entry) for entry in entries if entry.title in titles or not asked]
+
+
+def _group_table(info: RunInfo, entry: GroupScores) -> TextTable:
+    """Return the algorithms of a table in each group, a random order, and the sizes of groups."""
+    groups, of_items = entry.groups, entry.side == "items"
+    order = [row for row in info.rows if row.table == entry.table]
+    places = interval_decimals(mean for group in groups for mean in group.algorithms)
+    choose = max if metrics.parse(entry.metric).higher_is_better else min
+    sizes = {"users": [group.n_users for group in groups]}
+    if any(group.n_left_out for group in groups):
+        sizes["without a score"] = [group.n_left_out for group in groups]
+    if of_items:
+        sizes["test items"] = [group.n_members for group in groups]
+    columns = [("algorithm", [*(row.algorithm for row in order), BOUNDS["random"], *sizes])]
+    best, caption = [], []
+    for j, group in enumerate(groups):
+        means = {mean.row: (mean.mean, mean.letters) for mean in group.algorithms}
+        members = [means.get(row.row, (None, "")) for row in order]
+        values = {value for value, _ in members if value is not None}
+        if len(values) > 1 and not group.is_small:
+            best += [
+                (i, j + 1)
+                for i, (value, letters) in enumerate(members)
+                if value == choose(values) and is_first(letters)
+            ]
+        texts = [(rounded(value, places), letters) for value, letters in members]
+        texts += [(rounded(group.random, places), "")]
+        texts += [(f"{size[j]:,}", "") for size in sizes.values()]
+        width = max((len(letters) + 1 for _, letters in members if letters), default=0)
+        shown = [f"{text}{f' {letters}' if letters else '':<{width}}" for text, letters in texts]
+        columns.append((group.group + " *" * group.is_small, shown))
+    if any(mean.letters for group in groups for mean in group.algorithms):
+        caption.append(
+            "Algorithms that share a letter in a group are not significantly different there."
+        )
+    if entry.gaps:
+        gaps, digits = {gap.row: gap for gap in entry.gaps}, interval_decimals(entry.gaps)
+        shown = [""] * (len(order) + 1 + len(sizes))
+        for i, gap in enumerate(gaps.get(row.row) for row in order):
+            if gap is not None:
+                shown[i], *ends = (rounded(x, digits) for x in (gap.difference, gap.low, gap.high))
+                shown[i] += f" ({' to '.join(ends)})" if ends[0] else ""
+        columns.append(("gap", shown))
+        pairs = ", over users with a score in both" * of_items
+        caption.append(
+            f"gap: an algorithm's greatest group less its least{pairs}, with the interval."
+        )
+    if any(group.is_small for group in groups):
+        few = f"*: fewer than {FEWEST_USERS} users, so without letters and not in the gap."
+        caption.append(few)
+    if of_items:
+        caption.append(
+            "Ranks are those of the whole lists; items of the group alone are relevant and in the "
+            "ideal. Users without a relevant item of the group have no score."
+        )
+    where = f", {', '.join(entry.names)}" if len(info.tables) > 1 else ""
+    return TextTable(
+        f"{entry.metric} by {entry.title}{where}",
+        " ".join(caption),
+        [*info.tables].index(entry.table) + 1,
+        [title for title, _ in columns],
+        list(zip(*(members for _, members in columns), strict=True)),
+        best,
+        below=[len(order)],
+    )
+
+
+_LATEX = (
+    {c: f"\\{c}" for c in "{}$&#_%"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\char34{}"}
+    | {c: f"{{{c}}}" for c in "[]*"}  # at the beginning of a row they are arguments of its end
+    | {"±": r"$\pm$", "×": r"$\times$", "−": "$-$", "≤": r"$\le$", "≥": r"$\ge$", "·": r"$\cdot$"}
+    | {"…": r"\dots{}", "–": "--", "—": "---", "‘": "`", "’": "'", "“": "``", "”": "''"}
+)
+"""How LaTeX writes what is special in it, or not in its usual fonts."""
+_LIGATURES = re.compile(r"(?<=[-`',!?])(?=[-`',])")
+"""Between two characters that LaTeX would join, as ``--`` into a dash."""
+
+
+def escape_latex(text: object) -> str:
+    """Return text escaped for LaTeX; characters without a usual font become code points."""
+    return "{}".join(
+        "".join(_LATEX.get(c, c if _is_usual(c) else f"{{[}}U+{ord(c):04X}{{]}}") for c in part)
+        for part in _LIGATURES.split(unicodedata.normalize("NFC", printable(text)))
+    )
+
+
+def _is_usual(character: str) -> bool:
+    """Return whether LaTeX's usual fonts have a character."""
+    return character.isascii() or "À" <= character <= "ž"
+
+
+def identifier(name: str) -> str:
+    """Return a name as letters, digits and dashes."""
+    return "".join(c if c.isascii() and c.isalnum() else "-" for c in name)
+
+
+def latex_table(frame: pd.DataFrame, caption: str, label: str, n_words: int = 1) -> str:
+    """Return a table of LaTeX from escaped cells, the first columns aligned to the left."""
+    text: str = frame.style.hide(axis="index").to_latex(
+        caption=escape_latex(caption),
+        label=f"tab:{label}",
+        column_format="l" * n_words + "r" * (len(frame.columns) - n_words),
+        position_float="centering",
+        hrules=True,
+    )
+    return text
+
+
+def table_latex(table: TextTable) -> str:
+    """Return a table of texts for a paper; it needs the package ``booktabs``."""
+    frame = table.frame.map(escape_latex).rename(columns=escape_latex)
+    caption, label = f"{table.title}. {table.caption}", identifier(table.title)
+    return latex_table(frame, caption, label, table.n_words)

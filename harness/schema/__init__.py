@@ -1,0 +1,1 @@
+"""What parts of a config are made of: sections, quantities, dates."""

@@ -1,0 +1,20 @@
+"""The names of the package, declared once; each is imported when it is first used."""
+
+from .base import FilterSection, Fold, Split, SplitSection, make, validation
+from .filters import filter, k_core
+from .saved import read, save
+
+TEST_SHARE: float
+
+__all__ = [
+    "FilterSection",
+    "Fold",
+    "Split",
+    "SplitSection",
+    "filter",
+    "k_core",
+    "make",
+    "read",
+    "save",
+    "validation",
+]
