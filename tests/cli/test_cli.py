@@ -477,7 +477,13 @@ def test_help_and_refusals_load_little(tmp_path, arguments, code, light):
 @pytest.mark.long
 def test_the_page_is_made_from_results_alone(made, tmp_path):
     loaded = modules_of("report", made / "runs" / "one", "--output", tmp_path / "p.html")
-    foreign = ("surprise", "numba", "harness.algorithms", "harness.experiment")
+    flow = ("plan", "cell", "run", "evaluate", "execute")
+    foreign = (
+        "surprise",
+        "numba",
+        "harness.algorithms",
+        *(f"harness.experiment.{n}" for n in flow),
+    )
     assert not [name for name in loaded if name.startswith(foreign)]
 
 
