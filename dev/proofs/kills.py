@@ -143,8 +143,12 @@ class Disturbance:
 
     def end_round(self) -> None:
         """Compare the table and remove everything."""
-        if self.setting.table() != self.table or len(self.finished) != N_CELLS:
-            self.proof.fault(f"another table, or {len(self.finished)} cells, not {N_CELLS}")
+        if self.setting.table() != self.table:
+            self.proof.fault("another table")
+        # A cell of your own code is kept for each list of what its process had read by then; a
+        # process that was killed can have had another list.
+        if len(self.finished) < N_CELLS:
+            self.proof.fault(f"{len(self.finished)} cells, not {N_CELLS}")
         self.proof.add("rounds")
         for folder in (self.setting.cache, self.setting.results):
             shutil.rmtree(folder)
