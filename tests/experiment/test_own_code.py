@@ -236,6 +236,29 @@ def test_a_class_of_the_session_is_computed_in_each_run(right):
     assert not [*CellStore.default().folder.glob("??/*.cell")]  # nothing that no run can take
 
 
+LOG = "import logging\nlog = logging.FileHandler('fits.log')\n"
+APPENDED = "log.stream.write('estimated\\n'); log.flush()"
+
+
+def test_a_log_that_is_appended_to_is_not_read(project, right):
+    write(project, own=own(f"{LOG}C = 2", estimate=f"{APPENDED}; value = C"))
+    assert run()[1:] == (right[2], 1)
+    assert "estimated" in (project / "fits.log").read_text()
+    assert run()[1:] == (right[2], 0)
+
+
+@pytest.mark.parametrize("is_there", [False, True])
+def test_a_log_that_is_also_read_is_read(project, right, is_there):
+    number = "2 + 2 * ('four' in open('fits.log').read())"
+    write(project, own=own(LOG, estimate=f"{APPENDED}; value = {number}"))
+    if is_there:
+        (project / "fits.log").write_text("two\n")
+    assert run()[1:] == (right[2], 1)
+    with (project / "fits.log").open("a") as log:
+        log.write("four\n")
+    assert run()[1:] == (right[4], 1)
+
+
 def test_two_versions_in_turn_are_both_kept(project, right):
     for number, n_computed in ((2, 1), (4, 1), (2, 0), (4, 0)):
         write(project, own=own(f"C = {number}", estimate="value = C"))

@@ -165,6 +165,8 @@ class Recorder:
             if name not in self.files:
                 self.written.add(name)
             return
+        if flags & os.O_WRONLY:  # such as a log that it appends to: nothing can be read from it
+            return
         if not (writes and Path(name).is_dir()):
             self.file(name)
 
