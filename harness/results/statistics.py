@@ -12,7 +12,7 @@ from harness.config.settings import Claim
 from harness.results.fields import Amount, Count, Number, Record, Rows, Share, Some, Text, Word
 from harness.results.names import RowKey, RowName, TableName
 
-FEWEST_USERS = 30
+FEWEST_OF_GROUP = 30
 """A group of fewer users gets no letters, and is left out of the gap between groups."""
 Scores = dict[str, Number | None]
 Bound = Literal["best", "random"]
@@ -280,7 +280,7 @@ class GroupResult(Record):
     @property
     def is_small(self) -> bool:
         """Whether its users are too few for letters and for the gap between groups."""
-        return self.n_users < FEWEST_USERS
+        return self.n_users < FEWEST_OF_GROUP
 
 
 class GroupGap(RowKey):

@@ -23,7 +23,7 @@ from harness.results.headline import chosen_metric
 from harness.results.record import RunInfo
 from harness.results.scores import deviation, mean_or_none
 from harness.results.statistics import (
-    FEWEST_USERS,
+    FEWEST_OF_GROUP,
     AlgorithmMean,
     Bound,
     GroupScores,
@@ -652,7 +652,7 @@ def _group_table(info: RunInfo, entry: GroupScores) -> TextTable:
             f"gap: an algorithm's greatest group less its least{pairs}, with the interval."
         )
     if any(group.is_small for group in groups):
-        few = f"*: fewer than {FEWEST_USERS} users, so without letters and not in the gap."
+        few = f"*: fewer than {FEWEST_OF_GROUP} users, so without letters and not in the gap."
         caption.append(few)
     if of_items:
         caption.append(
