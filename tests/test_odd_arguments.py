@@ -361,6 +361,12 @@ def run_to_the_end(function, arguments):
     return value
 
 
+@pytest.mark.parametrize("argument", ["results", "watch"])
+def test_another_decorator_hides_no_annotation(argument):
+    with pytest.raises(HarnessError, match=rf"run: {argument} is 3 \(int\); give .* or None"):
+        harness.run(CONFIG, ratings=FRAME, **{"results": None, argument: 3})
+
+
 SLOW = {
     "harness.gate", "harness.verify",
     "harness.across", "harness.report.build_page", "harness.report.critical_difference",

@@ -144,7 +144,8 @@ class _Unknown:
 
 @cache
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
-    return get_type_hints(function, localns=_Names(function.__globals__))
+    # What another decorator has made has the names of that decorator's module.
+    return get_type_hints(function, localns=_Names(inspect.unwrap(function).__globals__))
 
 
 def _check(function: str, name: str, value: object, hint: Any, error: type[HarnessError]) -> None:

@@ -81,7 +81,7 @@ class Verification:
         return {"equal": self.is_equal, **asdict(self)}
 
 
-@checked(ResultsError, leaving=("watch",))
+@checked(ResultsError)
 def verify(
     recorded: Run | Path | str,
     *,
