@@ -157,6 +157,7 @@ class TestLocalCopies:
             (".", None, r"neither ml-25m\.zip nor ml-25m/ratings\.csv in it"),
             ("a.csv", RATINGS + b"9999,1,3.0,5\n", "20,001 ratings by 501 users, but ml-25m has"),
         ],
+        ids=["another archive", "none", "too many bytes", "a folder", "other ratings"],
     )
     def test_a_path_with_something_else_is_refused_and_not_replaced_by_a_download(
         self, serve, known, tmp_path, cache, path, content, message
