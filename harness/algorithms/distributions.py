@@ -150,6 +150,25 @@ def required(installed: Distribution) -> dict[str, str]:
     return needed
 
 
+@cache
+def needed(name: str) -> frozenset[str]:
+    """Return the normalized names of the packages that one needs, and that those need in turn.
+
+    >>> {"numba", "llvmlite"} <= needed("surprise-harness")
+    True
+    """
+    found: set[str] = set()
+    left = [name]
+    while left:
+        try:
+            added = required(distribution(left.pop())).keys() - found
+        except PackageNotFoundError:  # only its source is here
+            continue
+        found |= added
+        left += added
+    return frozenset(found)
+
+
 def normalized(name: str) -> str:
     """Return a package's name as package indexes compare it.
 

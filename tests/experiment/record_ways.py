@@ -13,7 +13,9 @@ from pathlib import Path
 from harness.experiment.execute.recorded import Recorder
 from harness.plugins import own_modules
 from harness.results.reads import Reads
-from tests.experiment.ways_of_code import WAYS, Way
+from tests.experiment.ways_of_code import LIBRARIES, WAYS, Way, of_library
+
+OF_LIBRARIES = {f"libraries: {name}": of_library(code) for name, (code, _) in LIBRARIES.items()}
 
 
 def in_fork(function) -> object:
@@ -46,7 +48,7 @@ def computed(way: Way) -> dict[str, object]:
     return {"value": float(value), "reads": recorder.reads().model_dump()}
 
 
-def tried(way: Way, folder: Path) -> dict[str, object]:
+def tried(way: Way, folder: Path, numbers: tuple[int, ...] = (2, 4)) -> dict[str, object]:
     """Return the values before and after the change, and whether the first record holds then."""
     os.chdir(folder)
     before = {**os.environ}
@@ -54,7 +56,7 @@ def tried(way: Way, folder: Path) -> dict[str, object]:
     answer: dict[str, object] = {}
     try:
         reads = None
-        for number in (2, 4):
+        for number in numbers:
             way.write(folder, number)
             os.environ.update(way.environment(number))
             if reads is not None:
@@ -75,7 +77,9 @@ def tried(way: Way, folder: Path) -> dict[str, object]:
 
 
 if __name__ == "__main__":
-    for name in sys.argv[1:] or WAYS:
+    for name in sys.argv[1:] or [*WAYS, *OF_LIBRARIES]:
         with tempfile.TemporaryDirectory() as folder:
-            print(json.dumps({"name": name, **tried(WAYS[name], Path(folder))}), flush=True)
+            numbers = (2,) if name in OF_LIBRARIES else (2, 4)
+            answer = tried((WAYS | OF_LIBRARIES)[name], Path(folder), numbers)
+            print(json.dumps({"name": name} | answer), flush=True)
             os.chdir("/")

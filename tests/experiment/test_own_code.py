@@ -17,7 +17,15 @@ from harness.experiment.plan import Plan
 from harness.metrics.labels import declaration
 from harness.results import environment
 from harness.results.store import CellStore
-from tests.experiment.ways_of_code import CONSTANTS, DEEP, UNRECORDED, WAYS, at_import, own
+from tests.experiment.ways_of_code import (
+    CONSTANTS,
+    DEEP,
+    LIBRARIES,
+    UNRECORDED,
+    WAYS,
+    at_import,
+    own,
+)
 
 # The ways leave files open, as scripts do.
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
@@ -92,6 +100,16 @@ def notes(done):
     return [str(note) for note in done.info.notes if note.code == "code-not-followed"]
 
 
+def recorded(names):
+    """Return what was recorded of ways, by their names."""
+    command = [sys.executable, "-m", "tests.experiment.record_ways", *names]
+    root = Path(__file__).parents[2]
+    lines = subprocess.check_output(command, cwd=root, text=True, timeout=600).splitlines()
+    found = {answer.pop("name"): answer for answer in map(json.loads, lines)}
+    assert [*found] == names
+    return found
+
+
 PARTS = 12
 
 
@@ -99,11 +117,7 @@ PARTS = 12
 @pytest.mark.sample(PARTS)
 @pytest.mark.parametrize("part", range(PARTS))
 def test_what_is_recorded_holds_until_the_number_changes(part):
-    command = [sys.executable, "-m", "tests.experiment.record_ways", *[*WAYS][part::PARTS]]
-    root = Path(__file__).parents[2]
-    lines = subprocess.check_output(command, cwd=root, text=True, timeout=600).splitlines()
-    found = {answer.pop("name"): answer for answer in map(json.loads, lines)}
-    assert [*found] == [*WAYS][part::PARTS]
+    found = recorded([*WAYS][part::PARTS])
     for name, answer in found.items():
         assert (answer.get("value of 2"), answer.get("value of 4")) == (2, 4), (name, answer)
         is_recorded = not name.startswith("not recorded")
@@ -112,6 +126,17 @@ def test_what_is_recorded_holds_until_the_number_changes(part):
         if is_recorded:
             assert answer["holds"] is False, name
             assert answer["held"] is (name not in WRITES), name
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes begin as forks")
+@pytest.mark.sample(3)
+@pytest.mark.parametrize("part", range(3))
+def test_a_library_that_opens_files_counts_unless_others_import_it_to_support_it(part):
+    names = [*LIBRARIES][part::3]
+    found = recorded([f"libraries: {name}" for name in names])
+    for name, answer in zip(names, found.values(), strict=True):
+        assert answer.get("value of 2") == 2, (name, answer)
+        assert (answer["reasons"], answer["undeclared"]) == ([], LIBRARIES[name][1]), name
 
 
 WRITES = {"file that the class keeps"}
@@ -348,7 +373,7 @@ def test_the_key_of_a_built_in_algorithm_has_the_code_of_this_package(monkeypatc
 @pytest.mark.long
 def test_an_edited_copy_of_this_package_computes_with_its_text(project):
     shutil.copytree(Path(harness.__file__).parent, project / "harness")
-    means = project / "harness" / "algorithms" / "means.py"
+    baselines = project / "harness" / "algorithms" / "baselines.py"
 
     def value(*options):
         code = (
@@ -360,10 +385,10 @@ def test_an_edited_copy_of_this_package_computes_with_its_text(project):
         return subprocess.check_output(command, text=True, timeout=300)
 
     before = value()
-    text = means.read_text()
+    text = baselines.read_text()
     found = "return sums / (counts + self.damping), np.nan"
     assert found in text
-    means.write_text(text.replace(found, found.replace(", np.nan", " + 0.5, np.nan")))
+    baselines.write_text(text.replace(found, found.replace(", np.nan", " + 0.5, np.nan")))
     after = value()
     assert after != before
     assert after == value("fresh")

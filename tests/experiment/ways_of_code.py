@@ -544,6 +544,94 @@ UNRECORDED = {
     "compiled code": "import ctypes, deep\nctypes.CDLL(None)\nvalue = deep.K",
 }
 
+PARTS_OF_LIBRARIES = {
+    # Where a library is installed, it stands before these.
+    "cffi.py": """
+        class FFI:
+            class CData: pass
+            def typeof(self, value):
+                raise TypeError""",
+    "_cffi_backend.py": "",
+    "polars.py": "",
+    "h5py.py": "",
+    # Of a package that this one needs.
+    "pooch-99.dist-info/METADATA": "Name: Pooch\nVersion: 99\n",
+    "pooch-99.dist-info/RECORD": "needed.py,,\nfaster.py,,\npooch-99.dist-info/METADATA,,\n",
+    "faster.py": "import sound",
+    "needed.py": """
+        import polars
+        def read():
+            import h5py""",
+    # Of others.
+    "others-1.dist-info/METADATA": "Name: others\nVersion: 1\n",
+    "others-1.dist-info/RECORD": "sound.py,,\nothers-1.dist-info/METADATA,,\n",
+    "sound.py": """
+        import _cffi_backend
+        def call(function): return function()
+        def load():
+            import polars""",
+}
+"""Files of ``site-packages``: libraries that open files unseen, and packages that import them."""
+
+
+def of_library(code):
+    """Return a way in which `deep` is read beside imports of libraries that open files unseen."""
+    first = "import deep, os, sys; sys.path.append(os.path.abspath('site-packages'))"
+
+    def files(number):
+        parts = {
+            f"site-packages/{name}": textwrap.dedent(text)
+            for name, text in PARTS_OF_LIBRARIES.items()
+        }
+        own_files = {"own.py": at_import(f"{first}\n{textwrap.dedent(code)}\nvalue = deep.K")}
+        return own_files | {"deep.py": DEEP.format(number)} | parts
+
+    return Way(files)
+
+
+TYPE = """
+import numba
+try: numba.typeof(len)
+except ValueError: pass
+"""
+CFFI, POLARS, HDF5 = (f"{name} can open files unseen" for name in ("cffi", "polars", "h5py"))
+LIBRARIES = {
+    # By a name, the code, and which libraries it has to declare.
+    "a loop": ("import numba; numba.njit(lambda n: n + 1)(1)", []),
+    "a type": (TYPE, []),
+    "a function that SciPy calls": (
+        "import ctypes as c, scipy; f = c.CFUNCTYPE(c.c_double, c.c_double)(lambda x: x)\n"
+        "scipy.LowLevelCallable(f)",
+        [],
+    ),
+    "a package that is needed": ("import needed", []),
+    "asked for and not imported": ("import importlib.util as u; u.find_spec('polars')", []),
+    "own import": ("import cffi", [CFFI]),
+    "own import after a type": (f"{TYPE}import cffi", [CFFI]),
+    "own import before a type": (f"import cffi{TYPE}", [CFFI]),
+    "a name of it after a type": (f"{TYPE}from cffi import FFI", [CFFI]),
+    "a computed name after a type": (
+        f"{TYPE}import importlib; importlib.import_module('cf' + 'fi')",
+        [CFFI],
+    ),
+    "own import after a package": ("import needed, polars", [POLARS]),
+    "own function, called by others": (
+        "import sound, needed\ndef own(): import polars\nsound.call(own)",
+        [CFFI, POLARS],
+    ),
+    "another package": ("import sound", [CFFI]),
+    "another package after a type": (f"{TYPE}import sound", [CFFI]),
+    "another package after one that is needed": ("import needed, sound", [CFFI]),
+    "another package that one that is needed imports": ("import faster", [CFFI]),
+    "a function of another package": ("import needed, sound; sound.load()", [CFFI, POLARS]),
+    "a function of a package that is needed": ("import needed; needed.read()", [HDF5]),
+    "a thread": (
+        "import importlib, threading\n"
+        "t = threading.Thread(target=importlib.import_module, args=('polars',))\n"
+        "t.start(); t.join()",
+        [POLARS],
+    ),
+}
 WAYS: dict[str, Way] = {
     **{f"code: {name}": of_code(code) for name, code in IMPORTS.items()},
     **{f"modules: {name}": of_code(code, **more) for name, (code, more) in OF_MODULES.items()},
@@ -570,4 +658,15 @@ WAYS: dict[str, Way] = {
 }
 if os.name == "nt":
     WAYS.pop("not recorded: fork")
-__all__ = ["CONSTANTS", "DEEP", "UNRECORDED", "WAYS", "Way", "at_import", "own", "pd"]
+__all__ = [
+    "CONSTANTS",
+    "DEEP",
+    "LIBRARIES",
+    "UNRECORDED",
+    "WAYS",
+    "Way",
+    "at_import",
+    "of_library",
+    "own",
+    "pd",
+]

@@ -17,11 +17,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, wraps
 from pathlib import Path
-from types import CodeType
+from types import CodeType, ModuleType
 from typing import Any
 
 import harness
 from harness.algorithms import distributions
+from harness.plugins.registry import PACKAGE as PACKAGE_NAME
 from harness.results.reads import (
     ABSENT,
     ALL_VARIABLES,
@@ -49,9 +50,11 @@ COMPILED_READERS = {
     *("h5py", "tables", "netCDF4", "polars", "duckdb", "vaex", "zarr", "lmdb", "rocksdb"),
     *("lightgbm", "xgboost", "catboost", "faiss", "annoy", "hnswlib", "onnxruntime", "fasttext"),
     *("tensorflow", "safetensors", "nmslib", "sentencepiece", "cv2", "igraph", "pyreadstat"),
-    *("cffi", "_gdbm", "_dbm"),
+    *("cffi", "_cffi_backend", "_gdbm", "_dbm"),
 }
 """Libraries whose compiled code opens files by itself, without an event."""
+CALCULATORS = {"numba", "numpy", "scipy"}
+"""Libraries that import others to know the types of their values, and open no file with them."""
 STARTING = {
     *("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork"),
     *("os.forkpty", "pty.spawn", "os.startfile"),
@@ -255,9 +258,6 @@ class Recorder:
 
     def looked_for(self, name: str, folders: Any, spec: Any) -> None:
         """Record where a module was found, and where it could have been."""
-        library = name.partition(".")[0]
-        if library in COMPILED_READERS and spec is not None:
-            self.undeclared[f"{library} can open files unseen"] = None
         origin = ABSENT if spec is None else origin_of_spec(spec)
         if folders is None and self._is_on_path(origin):
             self.modules.setdefault(name, origin)
@@ -273,6 +273,14 @@ class Recorder:
                     if path == _absolute(origin):
                         return
                     self.file(path)
+
+    def used(self, library: str) -> None:
+        """Record that a library is imported that can open files unseen, if that can decide."""
+        if not getattr(self._quiet, "on", False):
+            with self.quiet():
+                if not _is_support():
+                    name = library.removeprefix("_").removesuffix("_backend")
+                    self.undeclared[f"{name} can open files unseen"] = None
 
     def _is_on_path(self, origin: str) -> bool:
         """Return whether others find a module there too: the code itself has not added to it."""
@@ -347,8 +355,10 @@ class Recorder:
         _posixsubprocess.fork_exec = fork_exec  # what `multiprocessing` calls, without an event
 
     def wrap(self, module: str) -> None:
-        """Record the files that functions of a module open in compiled code."""
-        loaded = sys.modules.get(module)
+        """Record the files that functions of a module open in compiled code, or who imports it."""
+        loaded, library = sys.modules.get(module), module.partition(".")[0]
+        if library in COMPILED_READERS and isinstance(loaded, ModuleType):
+            loaded.__class__ = _telling(type(loaded), self, library)
         for name in COMPILED_FUNCTIONS.get(module, ()):
             function = getattr(loaded, name, None)
             if function is not None and not hasattr(function, "records_reads"):
@@ -414,15 +424,23 @@ class _Finder:
         with self.recorder.quiet():
             if not _is_of_this_package():
                 self.recorder.looked_for(name, path, spec)
+        library = name.partition(".")[0]
+        is_reader = library in COMPILED_READERS
         wrapped = {*COMPILED_FUNCTIONS, *COMPILED_CLASSES, "numba.core.caching"}
-        if spec is not None and spec.loader is not None and name in wrapped:
-            execute = spec.loader.exec_module
+        if spec is None or spec.loader is None or not (is_reader or name in wrapped):
+            return spec
+        if isinstance(spec.loader, type):  # built into Python
+            self.recorder.used(library)
+            return spec
+        execute = spec.loader.exec_module
 
-            def exec_module(module: Any) -> None:
-                execute(module)
-                self.recorder.wrap(name)
+        def exec_module(module: Any) -> None:
+            if is_reader:
+                self.recorder.used(library)
+            execute(module)
+            self.recorder.wrap(name)
 
-            vars(spec.loader)["exec_module"] = exec_module
+        vars(spec.loader)["exec_module"] = exec_module
         return spec
 
 
@@ -447,6 +465,18 @@ def _recording(kind: type, recorder: Recorder) -> type:
             super().__delitem__(key)
 
     return Environment
+
+
+def _telling(kind: type, recorder: Recorder, library: str) -> type:
+    """Return a class of a module that tells when it is imported again, which no finder hears."""
+
+    class Module(kind):  # type: ignore[misc]
+        def __getattribute__(self, name: str) -> Any:
+            if name == "__spec__":  # which every import of a loaded module looks at
+                recorder.used(library)
+            return super().__getattribute__(name)
+
+    return Module
 
 
 def _keep_no_machine_code(caching: Any) -> None:
@@ -537,6 +567,31 @@ def _is_of_this_package() -> bool:
             is_ours = True
         elif _is_own(file) or not (is_ours or _is_standard(file)):
             return False
+    return is_ours
+
+
+def _is_support() -> bool:
+    """Return whether a library is imported only because it is installed: nobody reads with it.
+
+    That is so if Numba or SciPy import it, or a module of another package that this one needs while
+    it is loaded. What a function imports, such as a reader of pandas, is for who calls it.
+    """
+    frame: Any = sys._getframe(1)
+    is_ours = False
+    while frame is not None and frame.f_back is not None:
+        file, name = frame.f_code.co_filename, str(frame.f_globals.get("__name__", ""))
+        library, is_body = name.partition(".")[0], frame.f_code.co_name == "<module>"
+        frame = frame.f_back
+        if file.startswith(PACKAGE):
+            is_ours |= file != __file__
+        elif library not in COMPILED_READERS and not _is_standard(file):
+            if _is_own(file):
+                return False
+            owners = distributions.owners(name, file)
+            names = {distributions.normalized(each.metadata["Name"]) for each in owners}
+            is_needed = not names.isdisjoint(distributions.needed(PACKAGE_NAME))
+            if library in CALCULATORS or not is_needed or is_body:
+                return library in CALCULATORS or is_needed
     return is_ours
 
 
