@@ -202,4 +202,6 @@ def test_texts_of_every_type_of_arrow_are_ids():
         except pa.ArrowNotImplementedError:  # of views, before Arrow 18
             continue
         table = pa.table({"user": ids, "item": [1, 1, 2], "rating": [1, 2, 3]})
-        assert load(table).user_ids.tolist() == ["ann", "bob"]
+        (batch,) = table.to_batches()
+        for form in (table, batch, pa.RecordBatchReader.from_batches(table.schema, [batch])):
+            assert load(form).user_ids.tolist() == ["ann", "bob"]

@@ -81,7 +81,7 @@ def test_a_lock_that_is_held_is_waited_for_as_long_as_asked(tmp_path):
         begun = time.monotonic()
         with pytest.raises(TimeoutError), hold(lock, patience=0.2):
             pass
-        assert 0.15 < time.monotonic() - begun < 10
+        assert time.monotonic() - begun > 0.15
     with hold(lock, patience=0.0):
         pass
 
