@@ -8,7 +8,7 @@ import pytest
 
 from harness.cli.new import ENDINGS, template
 from harness.plugins import registry as plugins
-from tests.test_plugins import install, site
+from tests.plugins.test_plugins import install, site
 
 __all__ = ["site"]
 EXAMPLE = Path(__file__).parents[2] / "examples" / "plugin"

@@ -8,7 +8,7 @@ import pytest
 
 from harness.plugins.moved import MOVED, PACKAGE
 
-NAMES = (Path(__file__).parent / "data" / "public_names_0_3.txt").read_text().split()
+NAMES = (Path(__file__).parents[1] / "data" / "public_names_0_3.txt").read_text().split()
 
 
 def resolved(path):

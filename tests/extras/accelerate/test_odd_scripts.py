@@ -18,7 +18,7 @@ import harness
 from harness.extras.accelerate.comparison import require_same
 from harness.extras.accelerate.patching import MODELS
 
-PROOFS = Path(__file__).parents[2] / "dev" / "proofs"
+PROOFS = Path(__file__).parents[3] / "dev" / "proofs"
 RANDOM = [surprise.NormalPredictor]
 
 

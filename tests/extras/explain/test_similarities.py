@@ -112,3 +112,17 @@ def test_models_without_similarities_are_named(data):
     model = harness.fit(surprise.BaselineOnly(verbose=False), data)
     with pytest.raises(AlgorithmError, match="BaselineOnly has no similarities of items; use a"):
         harness.similar(model, item=1)
+
+
+def test_the_command_prints_what_the_function_returns(call, tmp_path):
+    rows = "".join(f"{user},{item},{rating}\n" for user, item, rating in ROWS)
+    (tmp_path / "ratings.csv").write_text("user,item,rating\n" + rows)
+    head = "dataset: ratings.csv\nmetrics: [rmse]\nalgorithms: "
+    (tmp_path / "one.yaml").write_text(head + "[{name: SVD, params: {random_state: 1}}]\n")
+    out = call.done("similar", "one.yaml", "--item", "2", "--top", 3)
+    expected = harness.similar(harness.fit_row("one.yaml"), item="2", n=3)
+    assert out == expected.to_csv(index=False, lineterminator="\n")
+    (tmp_path / "mean.yaml").write_text(head + "[ItemMean]\n")
+    assert "ItemMean has no similarities of items; use a neighbour method" in call.refused(
+        "similar", "mean.yaml", "--item", "2"
+    )

@@ -17,7 +17,7 @@ from harness.errors import ComparisonError, ResultsError
 from harness.extras.gate.decision import EQUAL, decide, gate, gate_scores
 from harness.statistics.arrays import randomisation, sign_flips
 
-TOP = Path(__file__).parents[2]
+TOP = Path(__file__).parents[3]
 
 CONFIG = {
     "dataset": {"synthetic": {"n_users": 120, "n_items": 40, "n_ratings": 2400, "seed": 3}},

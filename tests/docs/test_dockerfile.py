@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-TOP = Path(__file__).parents[1]
+TOP = Path(__file__).parents[2]
 TEXT = (TOP / "dev/Dockerfile").read_text(encoding="utf-8")
 README = (TOP / "README.md").read_text(encoding="utf-8")
 COMMANDS = re.search(r"<!-- run command -->\n```sh\n(.*)\n", README).group(1).split(" && ")

@@ -13,7 +13,7 @@ from harness.errors import ResultsError
 from harness.extras.trackers.csv_file import NAMES, CSVFile
 from harness.extras.trackers.files_of_run import files_of
 from harness.extras.trackers.mlflow_runs import SECONDS, MLflow, flat, mlflow_name, mlflow_names
-from tests.test_trackers import ROW
+from tests.config.test_trackers import ROW
 
 CONFIG = {
     "name": "logged",

@@ -1,11 +1,9 @@
-"""``harness evaluate`` and ``audit``: another program's output, scored like a model's."""
+"""``harness evaluate``: another program's output, scored like a model's."""
 
 import json
 
 import pandas as pd
 import pytest
-
-import harness
 
 HEAD = "user,item,estimate,rating\n"
 ESTIMATES = [2.5, 4.5, 4.5, 1.5, 1.5, 3.5, 3.5, 5.5, 4.5, 4.5]
@@ -204,17 +202,6 @@ def test_no_user_is_left_out_of_a_value_over_all_ratings(call, tmp_path, metric,
     (tmp_path / "p.csv").write_text(HEAD + "1,1,3,5\n1,2,2,1\n2,1,1,3\n")
     out = call.done("evaluate", "p.csv", "--metrics", metric)
     assert out.partition("note: p.csv: ")[2].removesuffix("\n") == (note and f"{metric} {note}")
-
-
-def test_an_audit_fits_80_columns_and_ends_with_0(call, tmp_path, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
-    rows = (f"u{u},{i},3.3,{1 + (u + i) % 5}\n" for u in range(12) for i in range(24))
-    (tmp_path / "p.csv").write_text(HEAD + "".join(rows))
-    out = call.done("audit", "p.csv")
-    assert "1 fault, no caution found" in out
-    assert max(map(len, out.splitlines())) <= 80
-    found = json.loads(call.done("audit", "p.csv", "--json"))["result"]
-    assert found == [harness.audit("p.csv").model_dump()]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """``harness audit``: a made-up file for each fault, and one without any."""
 
+import json
 import math
 
 import numpy as np
@@ -393,3 +394,14 @@ def test_bad_input_says_what_to_do(tmp_path, monkeypatch, text, given, message):
     with pytest.raises((MetricError, harness.errors.DataError)) as error:
         audit("p.csv", **given)
     assert message in str(error.value)
+
+
+def test_an_audit_fits_80_columns_and_ends_with_0(call, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    rows = (f"u{u},{i},3.3,{1 + (u + i) % 5}\n" for u in range(12) for i in range(24))
+    (tmp_path / "p.csv").write_text("user,item,estimate,rating\n" + "".join(rows))
+    out = call.done("audit", "p.csv")
+    assert "1 fault, no caution found" in out
+    assert max(map(len, out.splitlines())) <= 80
+    found = json.loads(call.done("audit", "p.csv", "--json"))["result"]
+    assert found == [harness.audit("p.csv").model_dump()]

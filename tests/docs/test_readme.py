@@ -16,7 +16,7 @@ from harness.plugins import registry as plugins
 from harness.results import read_run
 from harness.results.verdict import verdict_lines
 
-TOP = Path(__file__).parents[1]
+TOP = Path(__file__).parents[2]
 PAGES = [TOP / "README.md", *sorted((TOP / "docs").rglob("*.md"))]
 FILE = re.compile(r"^<!-- file: ([\w-]+\.yaml) -->\n```yaml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 """A config that a page shows, and the name under which another one on the page extends it."""

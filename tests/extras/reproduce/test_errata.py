@@ -22,7 +22,7 @@ from harness.extras.reproduce import (
     trained_runs,
 )
 
-PAGE = Path(__file__).parents[2] / "docs" / "reference" / "errata.md"
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "errata.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 UNSEEN = 3.5238268742409184  # the mean of ua.base
 

@@ -156,7 +156,7 @@ def test_every_cell_is_computed_from_the_scores_of_the_model(monkeypatch):
 
 
 def test_the_committed_figures_are_of_this_marginal():
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[3]
     rows = json.loads((root / "dev/benchmarks/figures/exposure.json").read_text())["rows"]
     for row in rows:
         if row["predictor"] in FITTED:

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from harness.plugins import registry as plugins
-from tests.test_plugins import install, site
+from tests.plugins.test_plugins import install, site
 
 __all__ = ["site"]
 

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import harness
+from harness.algorithms import registry
 from harness.algorithms.trainset import ColumnTrainset
 from harness.datasets.catalogue import CATALOGUE
 from harness.errors import AlgorithmError
@@ -25,6 +26,10 @@ pytestmark = [
 ]
 
 MEMBER = "lastfm-dataset-360K/usersha1-artmbid-artname-plays.tsv"
+
+
+def test_a_library_counts_among_the_versions_of_its_algorithm_alone():
+    assert list(registry.library_versions(["SVD", "spark-als"])) == ["pyspark"]
 
 
 def draw_plays(n_users=60, n_artists=90, seed=0):
