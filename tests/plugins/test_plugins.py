@@ -89,6 +89,7 @@ OTHER_SPELLINGS = {
     "plots": ["Spread", "ndcg_over_k"],
     "sources": ["Libraries"],
     "executors": ["Dask"],
+    "openers": ["HTTPS", "Gs"],
 }
 
 
