@@ -29,6 +29,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 MASK = "***"
 """What stands for the secrets of an address."""
@@ -341,6 +342,26 @@ def masked_values(data: Any) -> Any:
     if isinstance(data, str):
         return masked(data) if is_url(data) else masked_text(data)
     return data
+
+
+def without_secrets(text: str, address: str) -> str:
+    """Return what is said of an address without the parts of it that `masked` leaves out.
+
+    Examples
+    --------
+    >>> address = "s3://ann:secret@example.org/a.csv?signature=abcd"
+    >>> without_secrets(f"cannot open {address}: 'secret' or abcd is wrong", address)
+    "cannot open s3://***@example.org/a.csv?***: '***' or *** is wrong"
+    """
+    text = masked_text(text.replace(address, masked(address)))
+    rest = address.partition("://")[2]
+    user, _, place = rest.rpartition("@")
+    values = [pair.partition("=")[2] for pair in place.partition("?")[2].split("&")]
+    secrets = {user.partition(":")[2], *values}
+    for secret in sorted({*secrets, *map(unquote, secrets)}, key=len, reverse=True):
+        if len(secret) > 2:  # a shorter one would be found in any word
+            text = text.replace(secret, MASK)
+    return text
 
 
 def is_masked(address: str) -> bool:

@@ -43,6 +43,8 @@ USERS_HOME = os.environ.setdefault("HARNESS_TESTS_USERS_HOME", str(Path.home()))
 HOME = _private_home()
 os.environ.pop("COLUMNS", None)  # which would wrap what commands print, here and in each worker
 
+import numpy as np  # noqa: E402
+import pandas as pd  # noqa: E402
 import pytest  # noqa: E402
 from filelock import FileLock  # noqa: E402
 from hypothesis import HealthCheck, settings  # noqa: E402
@@ -146,6 +148,30 @@ class Command:
 @pytest.fixture
 def cli(capsys: pytest.CaptureFixture[str]) -> Command:
     return Command(capsys)
+
+
+@pytest.fixture
+def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Command) -> Command:
+    """Call the command line in an empty folder with a cache of its own."""
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("HARNESS_TRACEBACK", "0")
+    monkeypatch.setattr(sys, "path", list(sys.path))  # where algorithms of one's own are searched
+    monkeypatch.chdir(tmp_path)
+    return cli
+
+
+@pytest.fixture(scope="session")
+def plays() -> pd.DataFrame:
+    """Counts of plays by users who like one of two kinds of items."""
+    rng = np.random.default_rng(5)
+    taste, kind = rng.integers(0, 2, 40), np.arange(25) % 2
+    rows = [
+        (user, item, int(rng.integers(1, 50)))
+        for user in range(40)
+        for item in range(25)
+        if rng.random() < (0.5 if taste[user] == kind[item] else 0.05)
+    ]
+    return pd.DataFrame(rows, columns=["user", "item", "rating"])
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,7 @@ from harness.candidates.base import CandidatesSection
 from harness.config.trackers import Tracker
 from harness.console.screen import say, show_table
 from harness.datasets.catalogue import DataSet
+from harness.datasets.openers import Opener
 from harness.datasets.readers import reader_named
 from harness.errors import HarnessError, PluginError, counted, suggestion
 from harness.experiment.analyses.base import Analysis
@@ -55,6 +56,10 @@ def check(names: Collection[str]) -> int:
             by_kind.setdefault(kind, []).append(plugin)
     n_wrong = len(rows)
     for kind, usable in by_kind.items():
+        if kind not in plugins.builtin_names("trials"):
+            rows += [[one.name, kind, one.origin, "can be imported; no more is tried of its kind"]
+                     for one in usable]  # fmt: skip
+            continue
         problems_of = plugins.hook("trials")
         module = plugins.find("trials", kind).target.partition(":")[0]
         problems = problems_of(module, [plugin.name for plugin in usable])
@@ -111,6 +116,7 @@ BASES: dict[str, tuple[type, ...]] = {
     "plots": (Plot,),
     "sources": (Source,),
     "executors": (Executor,),
+    "openers": (Opener,),
 }
 """What a plug-in of a kind is an object or a subclass of; others are made by a registry."""
 

@@ -1,4 +1,4 @@
-"""Where the files of one data set are: a path, a list, a pattern, a folder of parts, a URL."""
+"""Where the files of one data set are: a path, a list, a pattern, a folder of parts, an address."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from harness._util.arguments import check_path
 from harness._util.paths import PATTERN, file_name, placed
 from harness.datasets.limits import MEGABYTE, PATIENCE, REMOTE_SECONDS, SLOWEST, Limits, too_slow
+from harness.datasets.openers import named, opener_of, scheme_of
 from harness.datasets.readers import kind_of
 from harness.errors import (
     DataError,
@@ -27,11 +28,11 @@ from harness.errors import (
     masked,
     reason_of,
     suggestion,
+    without_secrets,
 )
+from harness.plugins.registry import foreign_origin
 
 PIECE = 1 << 16
-BLOCK = 1 << 20
-"""Bytes that are asked for at once where a store sends parts of a file."""
 SPARE = 1 << 30
 """Bytes of the disk that stay free."""
 
@@ -43,22 +44,15 @@ def fetched(paths: Sequence[str], sha256: str | None, limits: Limits) -> Iterato
     Raises
     ------
     DataError
-        If fsspec or what it needs for a scheme is not installed, if the file cannot be fetched, is
-        larger or comes more slowly than allowed, or if its hash is another one.
+        If nothing opens an address or what opens it is not installed, if the file cannot be
+        fetched, is larger or comes more slowly than allowed, or if its hash is another one.
     """
-    try:
-        import fsspec  # noqa: F401 - of an extra
-    except ImportError:
-        raise DataError(
-            f"{masked(next(filter(is_url, paths)))}: needs fsspec; pip install "
-            "'surprise-harness[remote]', or fetch the file and give its path"
-        ) from None
     with tempfile.TemporaryDirectory(prefix="harness-", ignore_cleanup_errors=True) as folder:
         places = {}
         for number, url in enumerate(filter(is_url, paths)):
             place = Path(folder) / str(number) / (file_name(url) or "ratings")
             place.parent.mkdir()
-            digest = _fetched(url, place, limits)
+            digest = fetch(url, place, limits)
             if sha256 is not None and digest != sha256.casefold():
                 raise DataError(
                     f"{masked(url)}: its SHA-256 is {digest}, not {sha256}; the file has changed: "
@@ -68,8 +62,14 @@ def fetched(paths: Sequence[str], sha256: str | None, limits: Limits) -> Iterato
         yield places
 
 
-def _fetched(url: str, place: Path, limits: Limits) -> str:
-    """Fetch a file within limits and return its SHA-256."""
+def fetch(url: str, place: Path, limits: Limits) -> str:
+    """Copy what an opener reads into a file, within limits, and return its SHA-256.
+
+    Raises
+    ------
+    DataError
+        If that cannot be; no message has a password or a query of the address.
+    """
     where = masked(url)
     if is_masked(url):
         raise DataError(
@@ -77,7 +77,7 @@ def _fetched(url: str, place: Path, limits: Limits) -> str:
             "of it, as --set dataset.path=…"
         )
     transfer = _Transfer(url, place, limits)
-    # A library behind fsspec may wait as long as it likes; this thread does not.
+    # An opener may wait as long as it likes; this thread does not.
     threading.Thread(target=transfer.run, name="fetch", daemon=True).start()
     try:
         transfer.watch(where)
@@ -86,12 +86,15 @@ def _fetched(url: str, place: Path, limits: Limits) -> str:
     error = transfer.error
     if error is None:
         return transfer.digest.hexdigest()
+    # Errors of libraries hold the address with its secrets, in their texts and their causes.
     if isinstance(error, DataError):
-        raise error
-    reason = f"{type(error).__name__}: {reason_of(error)}".replace(url, where)
+        raise DataError(without_secrets(str(error), url)) from None
+    reason = without_secrets(f"{type(error).__name__}: {reason_of(error)}", url)
+    if foreign_origin("openers", scheme := scheme_of(url)):
+        reason += f"; opener {named(scheme)}"
     raise DataError(
         f"{where}: cannot be fetched ({reason}); check it, or fetch the file and give its path"
-    ) from None  # errors of libraries hold the address with its secrets
+    ) from None
 
 
 class _Transfer:
@@ -99,10 +102,11 @@ class _Transfer:
 
     def __init__(self, url: str, place: Path, limits: Limits) -> None:
         self.url, self.place, self.limits = url, place, limits
+        self.opener = opener_of(url)
         self.most = limits.most_fetched()
         self.n_bytes = 0
         self.digest = hashlib.sha256()
-        self.error: Exception | None = None
+        self.error: BaseException | None = None
         self.is_given_up = False
         self.ended = threading.Event()
 
@@ -110,15 +114,17 @@ class _Transfer:
         """Copy the file; what goes wrong is kept as `error`."""
         try:
             self._copy()
-        except Exception as error:  # of any library behind fsspec
+        except (Exception, SystemExit) as error:  # of any opener
             self.error = error
         finally:
             self.ended.set()
 
     def _copy(self) -> None:
-        with _opened(self.url) as stream, self.place.open("wb") as file:
-            self._check(_announced(stream))
-            self._limit_packed(stream)
+        with self.opener.open(self.url) as stream, self.place.open("wb") as file:
+            announced = self.opener.size(stream)
+            self._check(announced)
+            if self.opener.is_packed(stream):  # it unpacks to no more than a packed file
+                self.most = min(self.most, self.limits.most_unpacked(announced or self.most))
             while not self.is_given_up and (data := stream.read(PIECE)):
                 if shutil.disk_usage(self.place.parent).free < len(data) + SPARE:
                     raise OSError("the disk is full")
@@ -126,13 +132,6 @@ class _Transfer:
                 self._check(self.n_bytes)
                 self.digest.update(data)
                 file.write(data)
-
-    def _limit_packed(self, stream: Any) -> None:
-        """Let a body that the server packed unpack to no more than a packed file."""
-        headers = _headers(stream)
-        if headers.get("Content-Encoding", "identity") != "identity":
-            announced = _announced(stream)
-            self.most = min(self.most, self.limits.most_unpacked(announced or self.most))
 
     def _check(self, n_bytes: int) -> None:
         if n_bytes > self.most:
@@ -157,34 +156,6 @@ class _Transfer:
                         f"{PATIENCE:,.0f} s; try again later, or fetch the file and give its path"
                     )
                 since, mark = now, self.n_bytes
-
-
-def _opened(url: str) -> Any:
-    """Open a file of any scheme; of http as one answer, of which each byte is seen as it comes."""
-    from fsspec.core import url_to_fs
-
-    if not url.startswith(("http://", "https://")):
-        files, path = url_to_fs(url)
-        return files.open(path, "rb", block_size=BLOCK)
-    from aiohttp import ClientTimeout
-
-    patience = ClientTimeout(total=None, sock_connect=PATIENCE, sock_read=PATIENCE)
-    headers = {"Accept-Encoding": "identity"}
-    files, path = url_to_fs(
-        url, client_kwargs={"timeout": patience, "headers": headers}, skip_instance_cache=True
-    )
-    # With a size fsspec does not ask for one first, which some servers do not answer.
-    return files.open(path, "rb", block_size=0, size=1)
-
-
-def _headers(stream: Any) -> Any:
-    return getattr(getattr(stream, "r", None), "headers", {})
-
-
-def _announced(stream: Any) -> int:
-    """Return the size of a file as its source announces it; 0 for unknown."""
-    announced = _headers(stream).get("Content-Length") or getattr(stream, "size", None) or "0"
-    return int(announced) if str(announced).isdecimal() else 0
 
 
 _TEXTS = (".data", ".txt")

@@ -16,9 +16,10 @@ from harness.algorithms import registry
 from harness.candidates.base import CandidatesSection, Catalogue, OfTraining, Rated
 from harness.candidates.sampled import Sampled
 from harness.config.experiment import Experiment
+from harness.datasets.openers import scheme_of
 from harness.datasets.readers import kind_of
 from harness.datasets.section import DatasetSection
-from harness.errors import HarnessError, counted
+from harness.errors import HarnessError, counted, is_url
 from harness.experiment import plan as checks
 from harness.experiment.cell import SHARE_OF_MEMORY
 from harness.experiment.memory import available_bytes
@@ -273,6 +274,9 @@ def plugins_used(experiment: Experiment) -> Iterator[PluginUsed]:
             yield from plugin_used("datasets", section.name, {})
         if (reader := _reader(section)) is not None:
             yield from plugin_used("readers", reader, {})
+        for scheme in dict.fromkeys(map(scheme_of, filter(is_url, section.paths))):
+            if plugins.foreign_origin("openers", scheme):  # others that nobody has are of fsspec
+                yield from plugin_used("openers", scheme, {})
     for row in {row.name: row for row in experiment.algorithms}.values():
         if "/" not in row.name:
             yield from plugin_used("algorithms", registry.canonical(row.name), {})

@@ -1,3 +1,7 @@
-"""What works beside the main path, each part imported by name alone."""
+"""What works beside the main path, each part imported by name alone.
+
+The docstring of a part says what it is and names its page; its tests are in ``tests/extras``, under
+the name of its folder. ``tests/extras/test_parts.py`` holds that.
+"""
 
 from __future__ import annotations

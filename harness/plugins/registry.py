@@ -36,6 +36,7 @@ KINDS = {
     "plots": "a class of a plot",
     "sources": "a class that gives models of other libraries",
     "executors": "a class that computes cells elsewhere",
+    "openers": "a class that reads files by address",
 }
 """What a plug-in of each kind is."""
 WORDS = {"algorithms": ("all",), "analyses": ("default",), "datasets": ("bundled",)}

@@ -94,7 +94,10 @@ class Plot(ABC):
         return shown(plot.size, plot.draw, ax)
 
     def describe(self) -> str:
-        """Return what the plot shows, as its text alternative."""
+        """Return what the plot shows, as its text alternative.
+
+        A kind of another package writes its own; here it is the text of `assets/sentences.txt`.
+        """
         return sentences(self.name.replace("-", "_"), plot=self, **self._facts())
 
     @property
@@ -144,9 +147,9 @@ class Plot(ABC):
     def _draw(self, axes: Axes) -> None:
         """Draw the data."""
 
-    @abstractmethod
     def _facts(self) -> dict[str, object]:
-        """Return what the text alternative names."""
+        """Return what the text alternative names, for kinds whose `describe` is the usual one."""
+        return {}
 
     def _frame(self, rows: Iterable[tuple[object, ...]], *columns: str) -> pd.DataFrame:
         """Return rows, each of an algorithm, as a frame; a ResultsError where there is none."""

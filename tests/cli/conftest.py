@@ -1,5 +1,4 @@
 import json
-import sys
 
 import pytest
 
@@ -22,16 +21,6 @@ CONFIG = {
     "headline": "ndcg@10",
     "statistics": {"resamples": 200},
 }
-
-
-@pytest.fixture
-def call(tmp_path, monkeypatch, cli):
-    """Call the command line in an empty folder with a cache of its own."""
-    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("HARNESS_TRACEBACK", "0")
-    monkeypatch.setattr(sys, "path", list(sys.path))  # where algorithms of one's own are searched
-    monkeypatch.chdir(tmp_path)
-    return cli
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ from harness.console.command import GROUPS
 from harness.console.commands import _harness
 from harness.console.screen import TRACEBACK
 from harness.plugins import registry as plugins
-from tests.test_plugins import install, site
+from tests.plugins.test_plugins import install, site
 
 __all__ = ["site"]
 HELLO = """

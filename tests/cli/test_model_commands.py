@@ -171,19 +171,6 @@ def test_lists_of_some_items_and_of_unknown_users(call, run):
     assert "note: 1 item of items.txt has no ratings, so no list shows them: 'no such" in err
 
 
-def test_similar_items_are_those_of_the_python_interface(call):
-    text = "dataset: ratings.csv\nalgorithms: [{name: SVD, params: {random_state: 1}}]\n"
-    Path("one.yaml").write_text(f"{text}metrics: [rmse]\n")
-    model = harness.fit_row("one.yaml")
-    item = model.trainset.to_raw_iid(2)
-    out = call.done("similar", "one.yaml", "--item", item, "--top", 3)
-    expected = harness.similar(model, item=item, n=3)
-    assert out == expected.to_csv(index=False, lineterminator="\n")
-    code, _, err = call("similar", "first", "--algorithm", "ItemMean", "--item", item)
-    assert code == 2
-    assert "ItemMean has no similarities of items; use a neighbour method" in err
-
-
 @pytest.mark.parametrize(
     "words",
     [("recommend", "{}"), ("similar", "{}", "--item", "i2"), ("save", "{}", "model.harness")],

@@ -17,8 +17,7 @@ import pytest
 from harness import datasets
 from harness.datasets import download
 from harness.datasets.catalogue import CATALOGUE
-
-from ..test_plugins import site  # noqa: F401 - a fixture
+from tests.plugins.test_plugins import site  # noqa: F401 - a fixture
 
 
 def zipped(members, method=zipfile.ZIP_STORED):

@@ -12,8 +12,7 @@ from harness.datasets.catalogue import CATALOGUE
 from harness.datasets.section import DatasetSection
 from harness.errors import DataError
 from harness.plugins import registry as plugins
-
-from ..test_plugins import install
+from tests.plugins.test_plugins import install
 
 FRAME = "pandas.DataFrame({'user': [1, 1, 2], 'item': [7, 8, 7], 'rating': [2.0, 5.0, 3.0]})"
 EXPECTED = pd.DataFrame({"user": [1, 1, 2], "item": [7, 8, 7], "rating": [2.0, 5.0, 3.0]})

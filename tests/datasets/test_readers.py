@@ -9,8 +9,7 @@ import harness
 from harness.datasets.readers import builtin_endings, kind_of, kind_of_content, reader_named
 from harness.errors import DataError
 from harness.plugins import registry as plugins
-
-from ..test_plugins import install
+from tests.plugins.test_plugins import install
 
 ROWS = {"user": ["a", "a", "b"], "item": ["x", "y", "x"], "rating": [1.0, 4.0, 5.0]}
 READER = """

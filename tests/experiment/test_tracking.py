@@ -195,7 +195,7 @@ def test_names_in_a_call_are_checked_before_anything_is_computed(capsys, tmp_pat
     with pytest.raises(PluginError, match="did you mean 'mlflow'"):
         harness.run(CONFIG, results=None, track="mlfow")
     with pytest.raises(PluginError, match=r"needs the parameter 'place'; add it under `trackers`"):
-        harness.run(CONFIG, results=None, track="tests.test_trackers:Demanding")
+        harness.run(CONFIG, results=None, track="tests.config.test_trackers:Demanding")
     with pytest.raises(SystemExit) as stop:
         main(["run", "quickstart", "--track", "csv,mlfow", "--results", str(tmp_path / "runs")])
     assert stop.value.code == 2

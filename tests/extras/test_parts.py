@@ -1,9 +1,12 @@
 """Each part of `harness.extras` can be taken away: all else works, and what needs it says so.
 
-A part is hidden in a process of its own, as if its folder had been deleted.
+A part is hidden in a process of its own, as if its folder had been deleted. What belongs to a part
+is under its name: entry points, a page, tests.
 """
 
+import ast
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +16,8 @@ import pytest
 import harness
 from harness.plugins import registry as plugins
 
+TOP = Path(__file__).parents[2]
+TESTS = Path(__file__).parent
 EXTRAS = Path(harness.__file__).parent / "extras"
 PARTS = sorted(path.parent.name for path in EXTRAS.glob("*/__init__.py"))
 PUBLIC = {
@@ -23,6 +28,16 @@ PUBLIC = {
     "power": ["power"],
 }
 """Public names of a part."""
+IN_SPINE_TESTS = {
+    "algorithms/test_least_squares.py": {"implicit", "spark"},  # their common base is tested there
+    "datasets/test_secrets.py": {"trackers"},  # what a tracker is given has no secret
+    "docs/test_documentation.py": {"audit"},  # the pages that the checks of this part name
+    "docs/test_readme.py": {"spark"},  # whether the README's blocks on Spark can run
+    "extras/reproduce/test_errata.py": {"audit"},  # errata name the check that finds them
+    "extras/spark/test_spark_als.py": {"reproduce"},  # the published values of this algorithm
+    "peers/test_conventions.py": {"reproduce"},  # documents as peers
+}
+"""Tests that import a part which is not theirs, and why."""
 HIDDEN = """
 import contextlib, importlib, io, json, pathlib, sys
 
@@ -105,11 +120,67 @@ def of_part(part):
     return {"plugins": declared, "public": PUBLIC.get(part, []), "commands": commands}
 
 
-def test_there_are_parts_and_each_is_declared():
-    assert len(PARTS) >= 14
-    for part in PARTS:
-        named = of_part(part)
-        assert named["plugins"] or named["public"], part
+def names_of(part):
+    """Return what a user writes to reach a part: names of plug-ins, commands and functions."""
+    named = of_part(part)
+    shown = [name for kind, name in named["plugins"] if kind != "hooks"]
+    return sorted({*shown, *named["public"]})
+
+
+def own_words(path):
+    """Return the docstring of a module and the names of its functions."""
+    tree = ast.parse(path.read_text())
+    return ast.get_docstring(tree) or "", [
+        node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)
+    ]
+
+
+def test_every_folder_is_a_part_and_every_folder_of_tests_too():
+    folders = {path.name for path in EXTRAS.iterdir() if path.is_dir()} - {"__pycache__"}
+    assert folders == set(PARTS)
+    tests = {path.name for path in TESTS.iterdir() if path.is_dir()} - {"__pycache__"}
+    assert tests == set(PARTS)
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_part_says_what_it_is_and_has_entry_points_a_page_and_tests(part):
+    docstring, _ = own_words(EXTRAS / part / "__init__.py")
+    first, _, _ = docstring.partition("\n")
+    assert len(first) > 20
+    assert first.endswith(".")
+
+    named = of_part(part)
+    assert named["plugins"] or ("No entry points: " in docstring and named["public"])
+
+    page = re.search(r"^Page: (docs/\S+\.md)$", docstring, re.MULTILINE)[1]
+    assert page.removeprefix("docs/") in (TOP / "mkdocs.yml").read_text()
+    text = (TOP / page).read_text()
+    missing = [name for name in names_of(part) if not re.search(rf"\b{re.escape(name)}\b", text)]
+    assert not missing, f"{page} does not name {missing}"
+
+    tests = sorted((TESTS / part).glob("test_*.py"))
+    assert any(name.startswith("test_") for path in tests for name in own_words(path)[1])
+
+
+def test_tests_of_the_rest_import_no_part():
+    found = {
+        path.relative_to(TOP / "tests").as_posix(): parts
+        for path in sorted((TOP / "tests").rglob("*.py"))
+        if (parts := _imported(path))
+    }
+    assert found == IN_SPINE_TESTS
+
+
+def _imported(path):
+    """Return the parts that a test imports, without the part that it tests."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+    parts = {name.split(".")[2] for name in names if name.startswith("harness.extras.")}
+    return parts - {path.parent.name}
 
 
 @pytest.mark.sample(8)

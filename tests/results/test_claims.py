@@ -18,7 +18,6 @@ from scipy import stats
 import harness
 from harness.comparison.inference import infer, notes_on_tests
 from harness.config.settings import Inference
-from harness.extras.gate.decision import gate
 from harness.report import evidence, latex
 from harness.report.plots import DifferencePlot
 from harness.report.summary import summarise
@@ -547,7 +546,7 @@ def check_gate(run, facts, leaders):
     for new, old in permutations(facts.values, 2):
         if not {new, old} & {*leaders} or facts.users(new, old) < 2:
             continue
-        answer = gate(run, run, row=new, old_row=old)
+        answer = harness.gate(run, run, row=new, old_row=old)
         if (new, old) not in facts.pairs:
             continue
         difference = facts.pairs[new, old][0]
@@ -616,7 +615,7 @@ def test_a_better_value_over_other_users_does_not_lead(templates, label):
     }
     assert r"\textbf{" not in latex(run).replace(r"\textbf{0.00}", "")
     assert harness.best(run).row.algorithm == "BaselineOnly"
-    assert gate(run, run, row="Random", old_row="BaselineOnly").verdict == "worse"
+    assert harness.gate(run, run, row="Random", old_row="BaselineOnly").verdict == "worse"
     assert run.pairs["favours"].tolist() == ["BaselineOnly"]
 
 

@@ -50,3 +50,34 @@ def test_a_run_uses_them_all(tmp_path, monkeypatch):
     assert len(kinds) == 7  # all but the command
     assert len(Path("rows.log").read_text().splitlines()) == len(run.table)
     assert f"{len(run.table)} rows" in CliRunner().invoke(shelf.row_count, ["runs/config"]).output
+
+
+def test_recent_items_are_those_rated_last_that_the_user_has_not_rated():
+    ratings = harness.Ratings.from_columns(
+        [1, 1, 2, 2, 3], [1, 2, 3, 4, 1], [3] * 5, timestamps=[1, 2, 3, 4, 5], scale=(1, 5)
+    )
+    split = harness.splits.Split(ratings, np.arange(4), np.array([4]), "last", 0, 1, "")
+    chosen = shelf.Recent(n=2).select(split, seed=0)
+    assert [ratings.item_ids[item] for item in chosen.extra_items] == [3, 4]
+
+
+def test_an_address_is_opened(tmp_path):
+    assert harness.load("shelf://desk.csv").to_frame()["rating"].tolist() == [4.0, 5.0]
+
+
+def test_other_parts_are_used_in_a_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    config = {
+        "dataset": "loans",
+        "candidates": "recent",
+        "algorithms": [{"library": "shop", "model": "desk"}, "ItemMean"],
+        "metrics": ["ndcg@5"],
+        "baselines": False,
+        "execution": {"executor": "one-by-one"},
+    }
+    run = harness.run(config, results="runs")
+    assert run.table["ndcg@5"].notna().all()
+    assert set(run.table["algorithm"]) == {"shop/desk", "ItemMean"}
+    plot = shelf.Bars(run)
+    assert plot.describe() == "The values of 2 algorithms."
+    assert plot.write("svg", tmp_path).exists()

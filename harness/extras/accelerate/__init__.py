@@ -2,6 +2,10 @@
 
 ``patching`` replaces and puts back; ``replacements`` is what takes the place of each method; the
 others are what these call, one subject each.
+
+No entry points: scripts call its functions, or start with ``python -m harness.accelerate``.
+
+Page: docs/how-to/faster-surprise.md
 """
 
 from __future__ import annotations

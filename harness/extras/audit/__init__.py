@@ -1,4 +1,7 @@
-"""Errors that published tables contain, searched in a run or in what any program wrote."""
+"""Errors that published tables contain, searched in a run or in what any program wrote.
+
+Page: docs/how-to/audit.md
+"""
 
 from __future__ import annotations
 

@@ -1,1 +1,4 @@
-"""Learning curves: a metric against the fraction of the training ratings."""
+"""Learning curves: a metric against the fraction of the training ratings.
+
+Page: docs/how-to/learning-curves.md
+"""

@@ -1,1 +1,4 @@
-"""Cells on a cluster of Dask."""
+"""Cells on a cluster of Dask.
+
+Page: docs/how-to/cluster.md
+"""

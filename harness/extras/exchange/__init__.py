@@ -1,1 +1,4 @@
-"""Predictions and recommendations of other programs, scored as a run's rows."""
+"""Predictions and recommendations of other programs, scored as a run's rows.
+
+Page: docs/how-to/score-other-programs.md
+"""

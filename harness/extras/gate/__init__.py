@@ -1,1 +1,4 @@
-"""Whether a candidate is worse than what is in use."""
+"""Whether a candidate is worse than what is in use.
+
+Page: docs/how-to/gate.md
+"""

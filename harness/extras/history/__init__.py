@@ -1,1 +1,4 @@
-"""The values of a run's rows over its earlier runs."""
+"""The values of a run's rows over its earlier runs.
+
+Page: docs/how-to/gate.md
+"""

@@ -1,1 +1,4 @@
-"""Models of the library implicit that are fitted in this process."""
+"""Models of the library implicit that are fitted in this process.
+
+Page: docs/how-to/implicit.md
+"""

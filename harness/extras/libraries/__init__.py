@@ -1,1 +1,4 @@
-"""Models of other libraries as rows of a table."""
+"""Models of other libraries as rows of a table.
+
+Page: docs/how-to/other-libraries.md
+"""

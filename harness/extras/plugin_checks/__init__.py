@@ -1,3 +1,6 @@
-"""What is expected of plug-ins that take part in runs and commands, one kind a module."""
+"""What is expected of plug-ins that take part in runs and commands, one kind a module.
+
+Page: docs/how-to/plugin-package.md
+"""
 
 from __future__ import annotations

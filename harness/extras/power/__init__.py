@@ -1,1 +1,4 @@
-"""Which differences a run can find, and what it needs for one."""
+"""Which differences a run can find, and what it needs for one.
+
+Page: docs/how-to/power.md
+"""

@@ -1,4 +1,7 @@
-"""Published numbers, computed again and compared, with a verdict on each."""
+"""Published numbers, computed again and compared, with a verdict on each.
+
+Page: docs/how-to/match-a-published-number.md
+"""
 
 from __future__ import annotations
 

@@ -1,1 +1,4 @@
-"""Rankings larger than memory, and a Spark session."""
+"""Rankings larger than memory, the algorithm `spark-als`, and the session that both need.
+
+Page: docs/how-to/spark.md
+"""
