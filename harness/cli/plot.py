@@ -28,7 +28,11 @@ OPTIONAL = ("parameter", "learning", "groups")
 """Kinds that are not missed where a run has nothing for them."""
 
 
-@command("plot quickstart", "plot quickstart --kind tradeoff --format png -o figures")
+@command(
+    "plot quickstart",
+    "plot quickstart --kind tradeoff --format png -o figures",
+    group="Look at results",
+)
 @options.runs
 @options.results
 @options.baseline

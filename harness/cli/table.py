@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from harness.results.table import TextTable
 
 
-@command("table quickstart", "table quickstart --format latex")
+@command("table quickstart", "table quickstart --format latex", group="Look at results")
 @options.runs
 @options.results
 @options.anyway

@@ -46,7 +46,7 @@ def check_files(section: DatasetSection) -> None:
         raise ValueError(f"a copy of {section.name} is one path; give one, or leave out name")
     if section.path is None or section.name is None:
         return
-    if section.data_set is None or section.data_set.kind != "archive":  # of which there are copies
+    if section.data_set is None or not section.data_set.is_published:  # of which there are copies
         raise ValueError(f"{section.name} is not read from a path; leave out name or path")
 
 

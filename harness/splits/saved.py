@@ -157,12 +157,13 @@ class Predefined(SplitSection):
         return train, test, int(is_known.sum())
 
     @property
+    def test_file(self) -> str | None:
+        return self.test if self.folds is None else None
+
+    @property
     def _validation_file(self) -> str | None:
         """The file of the ratings on which settings are compared, of a single fold."""
-        section = self.validation
-        if isinstance(section, Predefined) and section.folds is None and self.folds is None:
-            return section.test
-        return None
+        return self.validation.test_file if self.validation and self.folds is None else None
 
     def _from_column(
         self, path: str, ratings: Ratings, within: Rows, base: Path | None
