@@ -245,7 +245,7 @@ def summaries_of_commands() -> str:
     for name in plugins.builtin_names("commands"):
         command = _harness.get_command(context, name)
         assert isinstance(command, Command)
-        summaries[command.group][name] = command.get_short_help_str()
+        summaries[command.help_group][name] = command.get_short_help_str()
     return json.dumps(summaries, indent=1, ensure_ascii=False) + "\n"
 
 

@@ -89,6 +89,8 @@ class _OfPairs(CandidatesSection):
 class Listed(_OfPairs):
     """The items that a file lists for each user, the same for all rows."""
 
+    example: ClassVar[Mapping[str, object]] = {"path": "candidates.csv"}
+
     name = "file {0.file}"
     ranked = (
         "The items that {0.file} lists for a user are ranked; an item without a test rating has "
@@ -137,6 +139,8 @@ class Listed(_OfPairs):
 
 class OfFunction(_OfPairs):
     """The items that a function of one's own lists for each user, the same for all rows."""
+
+    example: ClassVar[Mapping[str, object]] = {"function": "candidates_of:listed"}
 
     by_function: ClassVar[bool] = True
     name = "function {0.function}"

@@ -27,16 +27,16 @@ class Command(click.Command):
     ----------
     examples : sequence of str
         Two calls that can be typed as they are, with the name of the program.
-    group : str
+    help_group : str
         One of `GROUPS`, under which the help of the program lists it; "" for a command of a
         command.
     """
 
     def __init__(
-        self, *arguments: Any, examples: tuple[str, str], group: str, **settings: Any
+        self, *arguments: Any, examples: tuple[str, str], help_group: str, **settings: Any
     ) -> None:
         super().__init__(*arguments, **settings)
-        self.examples, self.group = examples, group
+        self.examples, self.help_group = examples, help_group
 
     def invoke(self, ctx: click.Context) -> Any:
         """Carry out the command; what plug-ins and libraries print goes to standard error."""
@@ -84,7 +84,7 @@ def command(
         As of `click.command`.
     """
     calls = tuple(f"harness {example}" for example in examples)
-    return click.command(cls=cls, examples=calls, group=group, **settings)
+    return click.command(cls=cls, examples=calls, help_group=group, **settings)
 
 
 def first_paragraph(text: str | None) -> str:

@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PureWindowsPath
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -48,6 +48,8 @@ _KEY = b"harness.split"
 
 class Predefined(SplitSection):
     """Folds that were drawn elsewhere."""
+
+    example: ClassVar[Mapping[str, object]] = {"test": "test.csv"}
 
     from_files = True
     kind: Literal["predefined"] = "predefined"
@@ -210,6 +212,8 @@ class Predefined(SplitSection):
 
 class SavedSplit(SplitSection):
     """A saved split, checked against the data."""
+
+    example: ClassVar[Mapping[str, object]] = {"path": "folds.parquet"}
 
     from_files = True
     kind: Literal["file"] = "file"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -23,6 +24,8 @@ OF_THE_PARTS = {"unknown-users", "unknown-items", "leak"}
 
 class TrainingShare(SplitSection):
     """A share of the training ratings of another split, with the same test part."""
+
+    example: ClassVar[Mapping[str, object]] = {"share": 0.5}
 
     is_of_curve = True
 

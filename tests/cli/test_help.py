@@ -37,7 +37,7 @@ def commands(command=_harness, names=("harness",)):
 def test_every_command_stands_in_one_group():
     for (_, *names), command in commands():
         if len(names) == 1:
-            assert command.group in GROUPS, names
+            assert command.help_group in GROUPS, names
 
 
 def test_groups_stand_in_their_order_with_the_first_hour_first(cli):
