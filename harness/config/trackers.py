@@ -113,6 +113,9 @@ class Tracker:
     api: ClassVar[int] = 1
     """The version of the interface that the class is written for."""
 
+    example: ClassVar[Mapping[str, Any]] = {}
+    """Parameters with which it is tried, so that it reaches no server."""
+
     def start(self, name: str, config: Mapping[str, Any]) -> None:
         """Begin, before the first model is fitted.
 
