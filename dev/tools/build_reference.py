@@ -20,6 +20,7 @@ import click
 
 from harness import datasets, metrics
 from harness.algorithms import registry
+from harness.console.command import GROUPS, Command
 from harness.console.commands import SUMMARIES_FILE, _harness
 from harness.errors import joined
 from harness.plugins import registry as plugins
@@ -240,11 +241,11 @@ def algorithms_of_the_report() -> str:
 def summaries_of_commands() -> str:
     """Return what the list of commands, which must not import them, says of each."""
     context = click.Context(_harness)
-    summaries = {}
-    for name in sorted(plugins.builtin_names("commands")):
+    summaries: dict[str, dict[str, str]] = {title: {} for title in GROUPS}
+    for name in plugins.builtin_names("commands"):
         command = _harness.get_command(context, name)
-        assert command is not None
-        summaries[name] = command.get_short_help_str()
+        assert isinstance(command, Command)
+        summaries[command.help_group][name] = command.get_short_help_str()
     return json.dumps(summaries, indent=1, ensure_ascii=False) + "\n"
 
 
@@ -334,7 +335,7 @@ def main() -> int:
         SUMMARIES_FILE: summaries_of_commands,
         BADGE: badge,
     }
-    for page in [*sorted(PAGES.glob("*.md")), *others]:
+    for page in [*others, *sorted(PAGES.glob("*.md"))]:  # pages list what the others hold
         before = page.read_text(encoding="utf-8") if page.exists() else ""
         after = others[page]() if page in others else written(before)
         if before != after:

@@ -13,6 +13,7 @@ import sys
 import types
 import typing
 import warnings
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, wraps
 from numbers import Integral, Real
@@ -81,25 +82,52 @@ def checked(
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        signature = inspect.signature(function)
+        declared = inspect.signature(function)
+        named, _ = named_parameters(function)
         title = function.__qualname__.removesuffix(".__init__")
 
         @wraps(function)
         def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
             try:
-                arguments = signature.bind(*args, **kwargs).arguments
+                arguments = declared.bind(*args, **kwargs).arguments
             except TypeError:  # Python's own message names the function
                 return function(*args, **kwargs)
             hints = _hints(function)
             for name, value in arguments.items():
-                kind = signature.parameters[name].kind
-                if kind not in (kind.VAR_POSITIONAL, kind.VAR_KEYWORD) and name not in leaving:
+                if name in named and name not in leaving:
                     _check(title, name, value, hints.get(name, Any), error)
             return function(*args, **kwargs)
 
         return wrapper
 
     return decorate
+
+
+signature = cache(inspect.signature)
+
+
+def parameters_by_kind(
+    function: Callable[..., Any],
+) -> dict[inspect._ParameterKind, dict[str, inspect.Parameter]]:
+    """Return the parameters of a function or class by their kind and name."""
+    by_kind = defaultdict[inspect._ParameterKind, dict[str, inspect.Parameter]](dict)
+    for name, parameter in signature(function).parameters.items():
+        by_kind[parameter.kind][name] = parameter
+    return by_kind
+
+
+def named_parameters(function: Callable[..., Any]) -> tuple[dict[str, inspect.Parameter], bool]:
+    """Return the parameters of a function or class that are no collection, and if it takes more.
+
+    >>> def greet(name, *, loudly=False, **others): ...
+    >>> named, takes_more = named_parameters(greet)
+    >>> [*named], takes_more
+    (['name', 'loudly'], True)
+    """
+    by_kind = parameters_by_kind(function)
+    by_kind.pop(inspect.Parameter.VAR_POSITIONAL, None)
+    takes_more = bool(by_kind.pop(inspect.Parameter.VAR_KEYWORD, None))
+    return {name: each for named in by_kind.values() for name, each in named.items()}, takes_more
 
 
 def check_argument(
@@ -290,7 +318,7 @@ def as_array(
         array = np.asarray(unmasked(name, values, error))
         if array.dtype.kind in NOT_NUMBERS:
             raise TypeError(NOT_NUMBERS[array.dtype.kind])
-        if array.dtype.kind in "fO" and np.issubdtype(kind, np.integer):
+        if (is_floating(array) or array.dtype == object) and np.issubdtype(kind, np.integer):
             _check_whole(array, kind)
         return np.ascontiguousarray(array, dtype=kind)
     except (TypeError, ValueError, OverflowError) as fault:
@@ -317,7 +345,9 @@ def returned_numbers(name: str, returned: object, error: type[HarnessError]) -> 
         raise error(f"{name} returned a masked array; return a plain one, as by `filled(np.nan)`")
     try:
         array = np.asarray(returned)
-        found = NOT_NUMBERS.get(array.dtype.kind, "text" if array.dtype.kind in "SU" else "")
+        found = NOT_NUMBERS.get(
+            array.dtype.kind, "text" if np.issubdtype(array.dtype, np.character) else ""
+        )
         if not found and returned is not None:
             return np.array(array, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -351,6 +381,26 @@ def unit_fault(most: float, *columns: Array) -> str:
             f"{1 / most:g} or more"
         )
     return ""
+
+
+def is_floating(array: Array) -> bool:
+    """Return whether an array holds floating-point numbers."""
+    return np.issubdtype(array.dtype, np.floating)
+
+
+def is_whole(array: Array) -> bool:
+    """Return whether an array holds whole numbers, with a sign or without."""
+    return np.issubdtype(array.dtype, np.integer)
+
+
+def is_number(array: Array) -> bool:
+    """Return whether an array holds numbers or truth values, and no complex numbers."""
+    return is_floating(array) or is_whole(array) or array.dtype == np.bool_
+
+
+def is_text(array: Array) -> bool:
+    """Return whether an array holds text, not as objects."""
+    return np.issubdtype(array.dtype, np.str_)
 
 
 def _check_whole(array: Array, kind: DTypeLike) -> None:

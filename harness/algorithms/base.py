@@ -87,6 +87,10 @@ class Algorithm(ABC):
     """Whether the class of the model is made around one without Surprise; see `as_model`."""
     takes_codes: ClassVar[bool] = False
     """Whether estimates are of codes of the data set, not of inner ids."""
+    compiles: ClassVar[bool] = True
+    """Whether the fit of a toy compiles what a fit needs; otherwise nothing of it is compiled."""
+    can_be_saved: ClassVar[bool] = True
+    """Whether a fitted model is arrays and numbers, which a file can hold."""
     fit_methods: ClassVar[tuple[str, ...]] = ("fit",)
     """Methods that the model's ``fit`` calls: a subclass that overrides one fits by itself."""
     score_methods: ClassVar[tuple[str, ...]] = ("predict", "estimate", "default_prediction")

@@ -189,6 +189,7 @@ class ArrayEntry(Algorithm):
 
     summary = "an algorithm of your own that takes arrays"
     kind = "plugin"
+    compiles = False
     takes_arrays = True
     model_class = ArrayModel
     unknown_user = "what its own code says, else the mean of all ratings"
@@ -322,7 +323,7 @@ def entry_of_class(name: str, declared: object) -> type[Algorithm]:
         entry.name = name
         return entry
     summary = " ".join((model_class.__doc__ or "").partition("\n\n")[0].split())
-    members = {"name": name, "kind": "plugin", "summary": summary}
+    members = {"name": name, "kind": "plugin", "compiles": False, "summary": summary}
     entry = type(name, (Algorithm,), members)
     entry.model_class = model_class  # after the class is made: Surprise's own `fit` is called
     return entry

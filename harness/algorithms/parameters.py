@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from harness._util.arguments import named_parameters
 from harness.errors import suggestion
 from harness.schema.quantities import Range, SearchSpace
 
@@ -43,15 +44,13 @@ BSL_OPTIONS: Mapping[str, Params] = {
 
 NEEDED = inspect.Parameter.empty
 """What a parameter without a default has in its place."""
-signature = cache(inspect.signature)
 
 
 @cache
 def accepted(kind: type) -> tuple[Params, bool]:
     """Return the parameters of a class with their defaults, and whether it takes any others."""
-    every = signature(kind).parameters.values()
-    defaults = {p.name: p.default for p in every if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
-    open_ended = any(p.kind is p.VAR_KEYWORD for p in every)
+    named, open_ended = named_parameters(kind)
+    defaults = {name: parameter.default for name, parameter in named.items()}
     if not kind.__module__.startswith("surprise."):
         return defaults, open_ended
     if open_ended:  # the neighbour methods pass baseline options through

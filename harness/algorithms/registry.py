@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
+from harness._util.arguments import signature
 from harness.algorithms import own, surprise
 from harness.algorithms.base import ENTRIES, Algorithm, Size
 from harness.algorithms.parameters import (
@@ -20,7 +21,6 @@ from harness.algorithms.parameters import (
     accepted,
     check_params,
     check_search,
-    signature,
 )
 from harness.algorithms.sources import source_of
 from harness.errors import AlgorithmError, PluginError

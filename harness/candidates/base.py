@@ -1,9 +1,10 @@
-"""Which items are ranked for a test user: those rated in the test part, or all of training."""
+"""What candidates are, and two kinds: a user's test ratings, and every item of training."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -13,16 +14,13 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from harness.errors import SplitError
+from harness.metrics import Metric
+from harness.notes.note import Note
 from harness.schema.sections import Kind
 from harness.splits import Split
 
-NAMES = {
-    ("training_items", "keep"): ", training items kept",
-    ("unknown_users", "drop"): ", known users",
-    ("unknown_items", "drop"): ", known items",
-    ("list_ties", "training"): ", ties in training order",
-    ("by", "popularity"): " by popularity",
-}
+OfOptions = Mapping[tuple[str, str], str]
+"""Texts by option and value."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,14 +57,42 @@ class Candidates:
 
 
 class CandidatesSection(Kind):
-    """``rated``, ``catalogue`` or ``sampled``, as a name or with options."""
+    """Which items are ranked for a test user: a kind, as a name or with options.
+
+    All that other modules need to know of a kind are these class variables and the methods below.
+    """
 
     family = "candidates"
     plugin_kind = "candidates"
-    only_rated: ClassVar[bool] = False
-    by_function: ClassVar[bool] = False
-    """Whether code of one's own chooses, so that what it chose decides numbers, not its name."""
     name: ClassVar[str]
+    """The short name that tables use, with ``{0.key}`` for an option."""
+    ranked: ClassVar[str]
+    """What is ranked, as a sentence of the methods text, with ``{0.key}`` for an option."""
+    names_of_options: ClassVar[OfOptions] = {("unknown_users", "drop"): ", known users"}
+    """What follows the short name under the value of an option."""
+    sentences_of_options: ClassVar[OfOptions] = {
+        ("unknown_users", "drop"): " Users without a training rating are left out, of lists and of "
+        "errors of estimates alike.",
+    }
+    """What follows the sentence under the value of an option."""
+    caution: ClassVar[str] = ""
+    """What readers of a paper have to know of metrics over these candidates, without a full
+    stop."""
+    citation: ClassVar[str] = ""
+    """The key of the source of `caution`."""
+    only_rated: ClassVar[bool] = False
+    """Whether only items with a test rating of the user are ranked."""
+    is_sample: ClassVar[bool] = False
+    """Whether a random sample decides which unrated items are ranked: then the seed of the split
+    and the fold decide numbers."""
+    is_whole_catalogue: ClassVar[bool] = False
+    """Whether every training item is ranked, so that estimates are made a block of users at a
+    time."""
+    judges_unrated: ClassVar[bool] = False
+    """Whether unrated candidates are in the lists as items of relevance 0, and not as items that
+    nobody judged."""
+    by_function: ClassVar[bool] = False
+    """Whether your own code chooses, so that what it chose decides numbers, not its name."""
     longer: ClassVar[str] = "`candidates: catalogue` or `sampled`"
     """What to use for lists of more items, in advice."""
 
@@ -82,14 +108,49 @@ class CandidatesSection(Kind):
         """The least estimate of an item in a list."""
         return -math.inf if self.least_estimate is None else self.least_estimate
 
+    @property
+    def keeps_training_items(self) -> bool:
+        """Whether items that the user rated in training stay among the candidates."""
+        return False
+
+    @property
+    def ties_as_in_training(self) -> bool:
+        """Whether lists show equal estimates in the order of the training set."""
+        return False
+
     def describe(self) -> str:
         """Return the short name that tables use."""
         least = "" if self.least_estimate is None else f", estimated {self.least:.16g} or more"
-        return self.name.format(self) + least + self.texts(NAMES)
+        return self.name.format(self) + least + self._texts(self.names_of_options)
 
     def sentence(self) -> str:
         """Return a sentence on what was ranked, for the methods text of a report."""
-        return sentence(self)
+        text = self.ranked.format(self) + self._texts(self.sentences_of_options)
+        if self.least_estimate is None:
+            return text
+        return f"{text} Items estimated below {self.least:.16g} are left out of the lists."
+
+    def notes(self, name: str, metrics: Sequence[Metric]) -> Iterator[Note]:
+        """Yield what readers of metrics over these candidates have to know.
+
+        Parameters
+        ----------
+        name : str
+            As tables call the candidates.
+        metrics : sequence of Metric
+        """
+        yield from ()
+
+    @classmethod
+    def of_name(cls, name: str) -> type[CandidatesSection]:
+        """Return the kind whose short names begin as a name that a file keeps.
+
+        >>> CandidatesSection.of_name("sampled 100, known users").is_sample
+        True
+        """
+        kinds = (kind for _, kind in cls.usable_kinds() if issubclass(kind, cls))
+        named = (kind for kind in kinds if name.startswith(kind.name.partition("{")[0]))
+        return next(named, CandidatesSection)
 
     def prepare(self, folder: Path | None) -> None:
         """Read what files list; relative paths start in the folder."""
@@ -103,6 +164,10 @@ class CandidatesSection(Kind):
 
         A sample depends on the run's seed, on the fold and on the user, not on the algorithm.
         """
+        return self.tested(split)
+
+    def tested(self, split: Split) -> Candidates:
+        """Select the test users of a split and what they rated, without unrated candidates."""
         ratings = split.ratings
         rows = split.test
         known_users, known_items = split.known_users, split.known_items
@@ -117,7 +182,6 @@ class CandidatesSection(Kind):
         order = np.argsort(codes, kind="stable")
         rows = rows[order]
         users, counts = np.unique(codes, return_counts=True)
-        extra = self._sample(split, users, seed)
         items = ratings.items[rows]
         n_tested = int(np.count_nonzero(np.bincount(ratings.users[split.test])))
         return Candidates(
@@ -128,8 +192,8 @@ class CandidatesSection(Kind):
             order=order,
             known=known_items[items] | self.only_rated,
             judged=self.judged_items(split)[items],
-            extra_offsets=np.cumsum([0, *map(len, extra)], dtype=np.int64),
-            extra_items=np.concatenate(extra).astype(np.int32),
+            extra_offsets=np.zeros(len(users) + 1, dtype=np.int64),
+            extra_items=np.zeros(0, dtype=np.int32),
             n_unknown=int(np.count_nonzero(~known_users[users])),
             n_dropped=n_tested - len(users),
         )
@@ -138,12 +202,15 @@ class CandidatesSection(Kind):
         """Return by code which items count in the ideal order of a user who rated them: all."""
         return np.ones(split.ratings.n_items, dtype=bool)
 
-    def _sample(self, split: Split, users: NDArray[np.int32], seed: int) -> list[NDArray[np.int64]]:
-        """Return the unrated candidates of each user: none."""
-        return [np.zeros(0, dtype=np.int64)] * len(users)
+    def n_ranked(self, split: Split, tested: Candidates) -> NDArray[np.int64] | None:
+        """Return how many items each list holds, as `tested` users have them, before any fit.
 
-    def texts(self, of: Mapping[tuple[str, str], str]) -> str:
-        """Return those of some texts that are of an option and its value here."""
+        None if only the candidates themselves tell, or the estimates decide.
+        """
+        return None
+
+    def _texts(self, of: OfOptions) -> str:
+        """Return the texts of the options that have these values here."""
         options = self.model_dump()
         return "".join(text for (key, value), text in of.items() if options.get(key) == value)
 
@@ -153,13 +220,29 @@ class Rated(CandidatesSection):
 
     only_rated = True
     name = "rated"
+    ranked = "Each user's own test ratings are ranked."
 
     kind: Literal["rated"] = "rated"
     """Rank only what the user rated in the test set."""
 
+    def n_ranked(self, split: Split, tested: Candidates) -> NDArray[np.int64] | None:
+        """Return how many test ratings each user has."""
+        return None if self.least_estimate is not None else np.diff(tested.offsets)
+
 
 class OfTraining(CandidatesSection):
     """Candidates that are items of the training part, so that a test item may be none."""
+
+    names_of_options: ClassVar[OfOptions] = {
+        **CandidatesSection.names_of_options,
+        ("unknown_items", "drop"): ", known items",
+    }
+    sentences_of_options: ClassVar[OfOptions] = {
+        ("unknown_items", "count"): " Test items without a training rating cannot be ranked but "
+        "count in the ideal.",
+        ("unknown_items", "drop"): " Test items without a training rating are left out.",
+        **CandidatesSection.sentences_of_options,
+    }
 
     unknown_items: Literal["count", "drop"] = "count"
     """Whether a test item without a training rating, so never ranked, counts in the ideal."""
@@ -170,11 +253,42 @@ class OfTraining(CandidatesSection):
             return split.known_items
         return super().judged_items(split)
 
+    def n_ranked(self, split: Split, tested: Candidates) -> NDArray[np.int64] | None:
+        """Return how many items each list holds: the most that `_n_listed` allows."""
+        if self.least_estimate is not None:
+            return None
+        ratings = split.ratings
+        seen = np.bincount(ratings.users[split.train], minlength=ratings.n_users)[tested.users]
+        owners = np.repeat(np.arange(tested.n_users), np.diff(tested.offsets))[tested.known]
+        counts = np.bincount(owners, minlength=tested.n_users)
+        n_items = int(np.count_nonzero(split.known_items))
+        return np.maximum(self._n_listed(counts, n_items, seen), counts).astype(np.int64)
+
+    @abstractmethod
+    def _n_listed(
+        self, n_tested: NDArray[np.int64], n_items: int, n_seen: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """Return how many items are listed for users with so many test and training ratings."""
+
 
 class Catalogue(OfTraining):
     """Every item of the training set, for every test user."""
 
     name = "catalogue"
+    ranked = (
+        "Every item of the training part is ranked for every test user, those that the user rated "
+        "in training {0.whether_training}; an item without a test rating has relevance 0."
+    )
+    names_of_options: ClassVar[OfOptions] = {
+        ("training_items", "keep"): ", training items kept",
+        **OfTraining.names_of_options,
+        ("list_ties", "training"): ", ties in training order",
+    }
+    sentences_of_options: ClassVar[OfOptions] = {
+        **OfTraining.sentences_of_options,
+        ("list_ties", "training"): " Lists show equal estimates in the order of the training part.",
+    }
+    is_whole_catalogue = True
     longer = "data with more items"
 
     kind: Literal["catalogue"] = "catalogue"
@@ -186,35 +300,22 @@ class Catalogue(OfTraining):
     shown: `training` for the first appearance of the items in training, as a stable sort has it;
     null for one of the ids that differs from user to user."""
 
+    @property
+    def keeps_training_items(self) -> bool:
+        """Whether `training_items` is `keep`."""
+        return self.training_items == "keep"
 
-RANKED = {
-    "rated": "Each user's own test ratings are ranked.",
-    "catalogue": "Every item of the training part is ranked for every test user, those that the "
-    "user rated in training {training}; an item without a test rating has relevance 0.",
-    "sampled": "Each user's test ratings are ranked among {0.n} items drawn at random{by} from "
-    "those without a rating of the user, which have relevance 0.",
-    "file": "The items that {0.file} lists for a user are ranked; an item without a test rating "
-    "has relevance 0.",
-    "function": "The items that the function {0.function} lists for a user are ranked; an item "
-    "without a test rating has relevance 0.",
-}
-"""By kind of candidates."""
-SENTENCES = {
-    ("unknown_items", "count"): " Test items without a training rating cannot be ranked but count "
-    "in the ideal.",
-    ("unknown_items", "drop"): " Test items without a training rating are left out.",
-    ("unknown_users", "drop"): " Users without a training rating are left out, of lists and of "
-    "errors of estimates alike.",
-    ("list_ties", "training"): " Lists show equal estimates in the order of the training part.",
-}
+    @property
+    def ties_as_in_training(self) -> bool:
+        """Whether `list_ties` is `training`."""
+        return self.list_ties is not None
 
+    @property
+    def whether_training(self) -> str:
+        """What the sentence says of items that the user rated in training."""
+        return "included" if self.keeps_training_items else "left out"
 
-def sentence(section: CandidatesSection) -> str:
-    """Return a sentence on what was ranked."""
-    training = "included" if getattr(section, "training_items", "") == "keep" else "left out"
-    weighted = getattr(section, "by", None) == "popularity"
-    by = ", in proportion to their training ratings," if weighted else ""
-    text = RANKED[section.kind].format(section, training=training, by=by) + section.texts(SENTENCES)
-    if section.least_estimate is None:
-        return text
-    return f"{text} Items estimated below {section.least:.16g} are left out of the lists."
+    def _n_listed(
+        self, n_tested: NDArray[np.int64], n_items: int, n_seen: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        return n_items - n_seen * (not self.keeps_training_items)

@@ -34,6 +34,7 @@ from harness.splits import Split
 class _OfPairs(CandidatesSection):
     """Candidates that are pairs of a user and an item from elsewhere."""
 
+    judges_unrated: ClassVar[bool] = True
     longer: ClassVar[str] = "more candidates"
 
     missing_items: Literal["count", "drop"] = "count"
@@ -88,7 +89,13 @@ class _OfPairs(CandidatesSection):
 class Listed(_OfPairs):
     """The items that a file lists for each user, the same for all rows."""
 
+    example: ClassVar[Mapping[str, object]] = {"path": "candidates.csv"}
+
     name = "file {0.file}"
+    ranked = (
+        "The items that {0.file} lists for a user are ranked; an item without a test rating has "
+        "relevance 0."
+    )
 
     kind: Literal["file"] = "file"
     """Rank the items that a file lists for each user."""
@@ -133,8 +140,14 @@ class Listed(_OfPairs):
 class OfFunction(_OfPairs):
     """The items that a function of one's own lists for each user, the same for all rows."""
 
+    example: ClassVar[Mapping[str, object]] = {"function": "candidates_of:listed"}
+
     by_function: ClassVar[bool] = True
     name = "function {0.function}"
+    ranked = (
+        "The items that the function {0.function} lists for a user are ranked; an item without a "
+        "test rating has relevance 0."
+    )
 
     kind: Literal["function"] = "function"
     """Rank the items that a function of your own lists for each user."""

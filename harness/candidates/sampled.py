@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -9,17 +11,28 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from harness._util import seeds
-from harness.candidates.base import OfTraining
+from harness.candidates.base import Candidates, OfOptions, OfTraining
 from harness.errors import SplitError
+from harness.metrics import Metric
+from harness.notes.note import Note
 from harness.splits import Split
 
 
 class Sampled(OfTraining):
     """A user's test ratings among a random sample of items without one."""
 
-    prefix: ClassVar[str] = "sampled "
-    """What the display names of samples have in common, and those of other candidates have not."""
-    name = prefix + "{0.n}"
+    name = "sampled {0.n}"
+    ranked = (
+        "Each user's test ratings are ranked among {0.n} items drawn at random{0.in_proportion} "
+        "from those without a rating of the user, which have relevance 0."
+    )
+    names_of_options: ClassVar[OfOptions] = {
+        **OfTraining.names_of_options,
+        ("by", "popularity"): " by popularity",
+    }
+    caution = "Metrics over sampled candidates are biased"
+    citation = "krichene2020sampled"
+    is_sample = judges_unrated = True
     longer = "`candidates: catalogue`, or a greater `n`"
 
     kind: Literal["sampled"] = "sampled"
@@ -29,6 +42,34 @@ class Sampled(OfTraining):
     by: Literal["popularity"] | None = None
     """`popularity`: each draw takes an item in proportion to its training ratings, from those that
     are left; null: all items are as likely."""
+
+    @property
+    def in_proportion(self) -> str:
+        """What the sentence says of chances that differ."""
+        return ", in proportion to their training ratings," if self.by == "popularity" else ""
+
+    def select(self, split: Split, seed: int) -> Candidates:
+        """Select the test users of a split, their test ratings and a sample for each."""
+        tested = self.tested(split)
+        sample = self._sample(split, tested.users, seed)
+        return replace(
+            tested,
+            extra_offsets=np.cumsum([0, *map(len, sample)], dtype=np.int64),
+            extra_items=np.concatenate(sample).astype(np.int32),
+        )
+
+    def notes(self, name: str, metrics: Sequence[Metric]) -> Iterator[Note]:
+        """Yield that metrics over samples are biased, and which ones favour an order of ties."""
+        yield Note("sampled-biased", {"candidates": name})
+        for word, place in (("first", "before"), ("last", "after")):
+            if labels := [str(metric) for metric in metrics if metric.params.get("ties") == word]:
+                values = {"candidates": name, "metrics": labels, "place": place}
+                yield Note("sampled-ties", values)
+
+    def _n_listed(
+        self, n_tested: NDArray[np.int64], n_items: int, n_seen: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        return np.minimum(n_tested + self.n, n_items - n_seen)
 
     def _sample(self, split: Split, users: NDArray[np.int32], seed: int) -> list[NDArray[np.int64]]:
         """Draw up to `n` training items for each user among those the user rated nowhere."""

@@ -15,7 +15,7 @@ from harness.console.command import command
 from harness.console.screen import documents, give_result, say, say_written
 
 
-@command("best quickstart", "best quickstart --metric ndcg@5 -o best.yaml")
+@command("best quickstart", "best quickstart --metric ndcg@5 -o best.yaml", group="Use a model")
 @click.argument("run", metavar="RUN", shell_complete=words.run_names)
 @options.row
 @click.option(

@@ -70,7 +70,7 @@ def prune(older_than: float) -> int:
     return 0
 
 
-@command("cache size", "cache prune --older-than 90", cls=CommandGroup)
+@command("cache size", "cache prune --older-than 90", group="Tools", cls=CommandGroup)
 def cache() -> None:
     """Manage the finished cells that runs share."""
 

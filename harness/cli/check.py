@@ -16,7 +16,7 @@ from harness.errors import joined
 from harness.experiment.dry_run import dry_run
 
 
-@command("check my.yaml", "check my.yaml --resolved")
+@command("check my.yaml", "check my.yaml --resolved", group="Start here")
 @options.configs
 @options.overrides
 @click.option(

@@ -33,7 +33,9 @@ ENDINGS = {
 """What a file with such a name holds."""
 
 
-@command("compare quickstart my-run", "compare ml-100k ml-1m epinions --across")
+@command(
+    "compare quickstart my-run", "compare ml-100k ml-1m epinions --across", group="Look at results"
+)
 @options.runs
 @options.results
 @options.anyway

@@ -18,7 +18,7 @@ START_FILES = {
 """Of each shell, the file that it reads at its start, and the line to add there."""
 
 
-@command("completion bash", "completion zsh >> ~/.zshrc")
+@command("completion bash", "completion zsh >> ~/.zshrc", group="Tools")
 @click.argument("shell", type=click.Choice([*START_FILES]))
 def completion(shell: str) -> int:
     """Print how to switch on completion in a shell.

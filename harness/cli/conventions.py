@@ -14,7 +14,11 @@ from harness.experiment.analyses.conventions import under_conventions
 from harness.results.table import GROUP
 
 
-@command("conventions quickstart", "conventions quickstart --metric ap -k 5 --threshold 4")
+@command(
+    "conventions quickstart",
+    "conventions quickstart --metric ap -k 5 --threshold 4",
+    group="Check others' numbers",
+)
 @click.argument("run", metavar="RUN", shell_complete=words.run_names)
 @options.results
 @click.option(

@@ -19,7 +19,11 @@ from harness.errors import ColumnsError, HarnessError
 from harness.results.description import WIDTH
 
 
-@command("describe ratings.csv --columns user=who,item=what,rating=stars", "describe quickstart")
+@command(
+    "describe ratings.csv --columns user=who,item=what,rating=stars",
+    "describe quickstart",
+    group="Start here",
+)
 @click.argument("source", metavar="DATASET|FILE|CONFIG", shell_complete=words.config_names)
 @answers.columns("--columns")
 def describe(source: str, data_columns: str | None) -> int:

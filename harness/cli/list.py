@@ -24,7 +24,7 @@ NUMBERS = frozenset({"ratings", "users", "items", "algorithms", "failed cells"})
 SUBJECTS = ("algorithms", "libraries", "datasets", "metrics", "runs", "configs", "plugins")
 
 
-@command("list algorithms", "list plugins --check", name="list")
+@command("list algorithms", "list plugins --check", group="Start here", name="list")
 @click.argument("subject", type=options.Choice(SUBJECTS))
 @click.argument("names", metavar="[NAME]...", nargs=-1)
 @options.results

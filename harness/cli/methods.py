@@ -14,7 +14,9 @@ from harness.console.screen import say, say_written
 from harness.report import methods as accounts
 
 
-@command("methods quickstart", "methods quickstart --checklist -o checklist.md")
+@command(
+    "methods quickstart", "methods quickstart --checklist -o checklist.md", group="Look at results"
+)
 @click.argument("run", metavar="RUN", shell_complete=words.run_names)
 @options.results
 @click.option("--checklist", is_flag=True, help="What reviewers ask, with the answers of the run.")

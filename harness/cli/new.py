@@ -32,6 +32,7 @@ BEGINNING = (
 @command(
     "new my.yaml --dataset ratings.csv",
     "new my.yaml --dataset ml-100k --algorithms SVD,KNNBasic -y",
+    group="Start here",
 )
 @click.argument("path", type=file, metavar="FILE", required=False)
 @click.option(

@@ -13,7 +13,7 @@ from harness.console.screen import documents, give_result, plain, say
 from harness.notes.note import in_groups
 
 
-@command("notes quickstart", "notes quickstart --json")
+@command("notes quickstart", "notes quickstart --json", group="Look at results")
 @click.argument("run", metavar="RUN", shell_complete=words.run_names)
 @options.results
 def notes(run: str, results: Path) -> int:

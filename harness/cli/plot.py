@@ -13,6 +13,7 @@ from harness.console import options as words
 from harness.console.command import command
 from harness.console.screen import say, say_written
 from harness.errors import ResultsError
+from harness.plugins import registry as plugins
 from harness.report import join, plots
 from harness.report.summary import summarise
 
@@ -20,15 +21,11 @@ if TYPE_CHECKING:
     from harness.report.drawing import Plot
 
 
-PLOTS = (
-    "tradeoff", "ndcg-over-k", "parameter", "learning", "distribution", "differences", "groups",
-    "spread",
-)  # fmt: skip
-OPTIONAL = ("parameter", "learning", "groups")
-"""Kinds that are not missed where a run has nothing for them."""
-
-
-@command("plot quickstart", "plot quickstart --kind tradeoff --format png -o figures")
+@command(
+    "plot quickstart",
+    "plot quickstart --kind tradeoff --format png -o figures",
+    group="Look at results",
+)
 @options.runs
 @options.results
 @options.baseline
@@ -36,7 +33,7 @@ OPTIONAL = ("parameter", "learning", "groups")
 @click.option(
     "--kind",
     "kinds",
-    type=options.Choice((*PLOTS, "all")),
+    type=options.Choice((*plugins.names("plots"), "all")),
     multiple=True,
     default=("all",),
     show_default=True,
@@ -79,13 +76,14 @@ def plot(
     folder = output or (summary.run.folder or results) / "plots"
     label = summary.metric(metric)
     numbers = range(1, len(summary.tables) + 1) if place is None else [place]
-    chosen = PLOTS if "all" in kinds else dict.fromkeys(kinds)
+    usable = plots.kinds()
+    chosen = usable if "all" in kinds else dict.fromkeys(kinds)
     drawn: list[Plot] = []
     missing: dict[str, list[str]] = {}
     for number, kind in itertools.product(numbers, chosen):
         title = summary.table(number).title
         try:
-            drawn += plots.kinds()[kind].each(summary, label, number)
+            drawn += usable[kind].each(summary, label, number)
         except ResultsError as error:
             is_last = number == numbers[-1]
             if kind in kinds and is_last and not any(plot.name == kind for plot in drawn):
@@ -98,6 +96,6 @@ def plot(
     for drawing in drawn:
         say_written(drawing.write(form, folder))
     for kind, reasons in missing.items():
-        for reason in reasons if kind not in OPTIONAL else ():
+        for reason in () if usable[kind].is_optional else reasons:
             say(reason, err=True)
     return 0

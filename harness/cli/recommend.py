@@ -32,7 +32,11 @@ FEW = 5
 FORMATS = ("csv", "parquet", "jsonl", "trec")
 
 
-@command("recommend quickstart --top 5", "recommend my.yaml --users users.txt -o lists.parquet")
+@command(
+    "recommend quickstart --top 5",
+    "recommend my.yaml --users users.txt -o lists.parquet",
+    group="Use a model",
+)
 @click.argument("source", metavar="CONFIG|RUN", shell_complete=words.configs_and_runs)
 @options.row
 @options.overrides

@@ -12,7 +12,7 @@ from harness.console.screen import say_written
 from harness.report import write_index, write_page
 
 
-@command("report quickstart", "report quickstart my-run -o both.html")
+@command("report quickstart", "report quickstart my-run -o both.html", group="Look at results")
 @options.runs
 @options.results
 @options.baseline

@@ -36,6 +36,7 @@ FAILED_PARTS = ("metric-failed", "metric-failed-in-groups", "analysis-failed")
 @command(
     "run quickstart",
     "run --dataset ratings.csv --algorithms SVD,KNNBasic --metrics ndcg@10,rmse",
+    group="Start here",
 )
 @options.some_configs
 @answers.options

@@ -14,7 +14,11 @@ from harness.console.fitted import fitted
 from harness.console.screen import say_written
 
 
-@command("save quickstart model.harness", "save quickstart svd.harness --algorithm SVD")
+@command(
+    "save quickstart model.harness",
+    "save quickstart svd.harness --algorithm SVD",
+    group="Use a model",
+)
 @click.argument("source", metavar="CONFIG|RUN", shell_complete=words.configs_and_runs)
 @click.argument("file", type=options.output, metavar="FILE")
 @options.row

@@ -43,7 +43,7 @@ do not edit it by hand. `harness new` writes a config to start from.
 """
 
 
-@command("schema > schema.json", "schema --format markdown")
+@command("schema > schema.json", "schema --format markdown", group="Tools")
 @formats(
     "json",
     "markdown",

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from harness.results.table import TextTable
 
 
-@command("table quickstart", "table quickstart --format latex")
+@command("table quickstart", "table quickstart --format latex", group="Look at results")
 @options.runs
 @options.results
 @options.anyway
@@ -153,7 +153,8 @@ def show_analysis(run: Run, form: str, name: str) -> None:
     if form == "csv":
         _print_csv(run.analyses[name])
     else:
-        _print([analysis_table(name, run.analyses[name])], form)
+        own = run.info.analyses[name]
+        _print([analysis_table(own.title or name, own.frame, own.caption)], form)
 
 
 def show_parts(run: Run, form: str, label: str | None) -> None:

@@ -14,7 +14,7 @@ from harness.console.screen import documents, give_result, plain, say
 from harness.experiment.verify import verify as compute
 
 
-@command("verify quickstart", "verify results/range-ml-100k --json")
+@command("verify quickstart", "verify results/range-ml-100k --json", group="Check others' numbers")
 @click.argument("run", metavar="RUN", shell_complete=words.run_names)
 @options.workers
 @click.option(

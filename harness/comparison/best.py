@@ -170,7 +170,7 @@ def best(
     if seeds := info.experiment.seeds.stated({"search"}):  # nothing is searched
         config["seeds"] = seeds
     evidence = [*_evidence(info, table, row, label, leads=algorithm is None), *how]
-    if config["candidates"]["kind"] != "catalogue":
+    if not info.section("candidates", row["candidates"]).is_whole_catalogue:
         began, other = "Chosen by how it orders", "which can have another best row"
         if algorithm is not None or table[label].notna().sum() < 2:
             began, other = "The value is of how it orders", "where other rows can be better"

@@ -14,6 +14,7 @@ from harness.plugins import registry as plugins
 from harness.schema.sections import MOST_SECONDS, Section
 from harness.splits import SplitSection
 from harness.splits.random import Holdout
+from harness.statistics.corrections import Correction
 from harness.statistics.pairs import SEED_TESTS, PairedTest
 
 USUAL_METRIC = "ndcg@10"
@@ -99,7 +100,7 @@ class Inference(Section):
     margin: float | None = Field(default=None, gt=0, lt=1e100, allow_inf_nan=False)
     """Test too whether two algorithms are equivalent: differ by less than this, in the unit of the
     metric; it applies to every metric."""
-    correction: Literal["holm", "benjamini-hochberg", "none"] = "holm"
+    correction: Correction = "holm"
     """For the number of comparisons."""
     interval: Literal["bca", "percentile"] = "bca"
     """How bootstrap intervals are drawn from the resamples."""

@@ -15,14 +15,13 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator
 
-from harness._util.arguments import check_argument
+from harness._util.arguments import check_argument, named_parameters
 from harness.config.document import Document, fault_at
 from harness.errors import Fault, PluginError, suggestion
 from harness.plugins import registry as plugins
@@ -114,6 +113,9 @@ class Tracker:
     api: ClassVar[int] = 1
     """The version of the interface that the class is written for."""
 
+    example: ClassVar[Mapping[str, Any]] = {}
+    """Parameters with which it is tried, so that it reaches no server."""
+
     def start(self, name: str, config: Mapping[str, Any]) -> None:
         """Begin, before the first model is fitted.
 
@@ -178,15 +180,14 @@ def tracker_class(name: str) -> type[Tracker]:
 def parameter_faults(name: str, params: Mapping[str, object]) -> Iterator[tuple[str, str]]:
     """Yield what is wrong with the parameters of a tracker: the parameter, '' for all; and what."""
     kind = tracker_class(name)
-    allowed = inspect.signature(kind).parameters.values()
-    named = {p.name: p for p in allowed if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
+    named, is_open = named_parameters(kind)
     for parameter, value in params.items():
         if parameter in named:
             try:
                 check_argument(kind.__init__, name, parameter, value, PluginError)
             except PluginError as error:
                 yield parameter, str(error)
-        elif not any(p.kind is p.VAR_KEYWORD for p in allowed):
+        elif not is_open:
             yield parameter, f"{name} has no such parameter; {suggestion(parameter, named)}"
     for parameter, declared in named.items():
         if declared.default is declared.empty and parameter not in params:

@@ -10,22 +10,14 @@ import click
 from harness._util import terminal as streams
 from harness.console.screen import documents
 
-GROUPS = {
-    "Start here": ("run", "new", "describe", "check", "list"),
-    "Look at results": ("table", "notes", "report", "plot", "compare", "history", "methods"),
-    "Use a model": ("best", "recommend", "similar", "save"),
-    "Check others' numbers": (
-        "evaluate",
-        "gate",
-        "power",
-        "verify",
-        "audit",
-        "conventions",
-        "reproduce",
-    ),
-    "Tools": ("split", "schema", "cache", "completion"),
-}
-"""The commands of this package as the help groups them, those of a first hour first."""
+GROUPS = (
+    "Start here",
+    "Look at results",
+    "Use a model",
+    "Check others' numbers",
+    "Tools",
+)
+"""The groups of the help in their order, that of a first hour first."""
 
 
 class Command(click.Command):
@@ -35,11 +27,16 @@ class Command(click.Command):
     ----------
     examples : sequence of str
         Two calls that can be typed as they are, with the name of the program.
+    help_group : str
+        One of `GROUPS`, under which the help of the program lists it; "" for a command of a
+        command.
     """
 
-    def __init__(self, *arguments: Any, examples: tuple[str, str], **settings: Any) -> None:
+    def __init__(
+        self, *arguments: Any, examples: tuple[str, str], help_group: str, **settings: Any
+    ) -> None:
         super().__init__(*arguments, **settings)
-        self.examples = examples
+        self.examples, self.help_group = examples, help_group
 
     def invoke(self, ctx: click.Context) -> Any:
         """Carry out the command; what plug-ins and libraries print goes to standard error."""
@@ -71,7 +68,7 @@ class CommandGroup(Command, click.Group):
 
 
 def command(
-    *examples: str, cls: type[Command] = Command, **settings: Any
+    *examples: str, group: str = "", cls: type[Command] = Command, **settings: Any
 ) -> Callable[[Callable[..., int | None]], Any]:
     """Make a function a command whose help ends with these two examples.
 
@@ -79,13 +76,15 @@ def command(
     ----------
     *examples : str
         Without the name of the program.
+    group : str
+        One of `GROUPS`.
     cls : type
         A subclass of `Command`.
     **settings
         As of `click.command`.
     """
     calls = tuple(f"harness {example}" for example in examples)
-    return click.command(cls=cls, examples=calls, **settings)
+    return click.command(cls=cls, examples=calls, help_group=group, **settings)
 
 
 def first_paragraph(text: str | None) -> str:

@@ -17,7 +17,7 @@ from click.shell_completion import CompletionItem
 
 import harness
 from harness._util import terminal as streams
-from harness.console.command import GROUPS, write_examples
+from harness.console.command import write_examples
 from harness.console.json import JsonDocument
 from harness.console.screen import TRACEBACK, documents, listeners, log_to, say, shows_tracebacks
 from harness.errors import HarnessError, PluginError, Terminated, masked_text, reason_of
@@ -43,7 +43,7 @@ class _Commands(click.Group):
     """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*itertools.chain(*GROUPS.values()), *self._foreign()]
+        return [*itertools.chain(*_summaries().values()), *self._foreign()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.commands:
@@ -60,10 +60,9 @@ class _Commands(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands in their groups, those of plug-ins last."""
-        lines = _summaries()
-        width = max(map(len, [*lines, *self._foreign()]))
-        groups = {title: [(name, lines[name]) for name in names] for title, names in GROUPS.items()}
-        groups["From installed packages"] = [*self._foreign().items()]
+        lines = _summaries() | {"From installed packages": self._foreign()}
+        width = max(map(len, itertools.chain(*lines.values())))
+        groups = {title: [*of_group.items()] for title, of_group in lines.items()}
         for title, rows in groups.items():
             if rows:
                 rows[0] = (f"{rows[0][0]:<{width}}", rows[0][1])  # equal columns in all groups
@@ -75,7 +74,8 @@ class _Commands(click.Group):
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Return commands by the beginning of their names; of plug-ins nothing is imported."""
-        lines = _summaries() | self._foreign()
+        lines = {name: line for each in _summaries().values() for name, line in each.items()}
+        lines |= self._foreign()
         items = [CompletionItem(name, help=lines[name]) for name in self.list_commands(ctx)]
         options = click.Command.shell_complete(self, ctx, incomplete)
         return [item for item in items if item.value.startswith(incomplete)] + options
@@ -133,11 +133,11 @@ def _add_options(command: click.Command, *, is_ours: bool) -> None:
         _add_options(member, is_ours=is_ours)
 
 
-def _summaries() -> dict[str, str]:
-    """Return the first sentence of each command's help, which is written from its docstring."""
+def _summaries() -> dict[str, dict[str, str]]:
+    """Return the first sentence of each command's help by group, as its declaration has them."""
     import json
 
-    summaries: dict[str, str] = json.loads(SUMMARIES_FILE.read_text(encoding="utf-8"))
+    summaries: dict[str, dict[str, str]] = json.loads(SUMMARIES_FILE.read_text(encoding="utf-8"))
     return summaries
 
 

@@ -80,45 +80,41 @@ def check(names: Collection[str]) -> int:
 def state(plugin: plugins.Plugin) -> str:
     """Return why a plug-in cannot be used, or ''; its code is imported."""
     try:
-        _use(plugin)
+        USES[plugin.kind](plugin)
     except HarnessError as error:
         return str(error)
     return ""
 
 
-def _use(plugin: plugins.Plugin) -> None:
-    """Make what a name stands for, or raise a `HarnessError`."""
-    if plugin.kind == "algorithms":
-        registry.entry(plugin.name)
-    elif plugin.kind == "metrics":
-        definition(plugin.name)
-    elif plugin.kind == "readers":
-        reader_named(plugin.name)
-    else:
+def _is_of(*bases: type) -> Callable[[plugins.Plugin], object]:
+    """Return what raises a `PluginError` if a plug-in is no object or subclass of these."""
+
+    def check(plugin: plugins.Plugin) -> None:
         value = plugin.load()
-        expected = BASES[plugin.kind]
-        is_right = isinstance(value, expected) or (
-            isinstance(value, type) and issubclass(value, expected)
-        )
-        if not is_right:
-            raise PluginError(
-                f"{plugin.target} is not {plugins.KINDS[plugin.kind]}; correct the entry point"
-            )
+        is_subclass = isinstance(value, type) and issubclass(value, bases)
+        if not (isinstance(value, bases) or is_subclass):
+            what = plugins.KINDS[plugin.kind]
+            raise PluginError(f"{plugin.target} is not {what}; correct the entry point")
+
+    return check
 
 
-BASES: dict[str, tuple[type, ...]] = {
-    "splits": (SplitSection, FilterSection),
-    "analyses": (Analysis,),
-    "trackers": (Tracker,),
-    "datasets": (DataSet, Callable),  # type: ignore[dict-item]
-    "commands": (click.Command,),
-    "candidates": (CandidatesSection,),
-    "plots": (Plot,),
-    "sources": (Source,),
-    "executors": (Executor,),
-    "openers": (Opener,),
+USES: dict[str, Callable[[plugins.Plugin], object]] = {
+    "algorithms": lambda plugin: registry.entry(plugin.name),
+    "metrics": lambda plugin: definition(plugin.name),
+    "splits": _is_of(SplitSection, FilterSection),
+    "datasets": _is_of(DataSet, Callable),  # type: ignore[arg-type]
+    "readers": lambda plugin: reader_named(plugin.name),
+    "analyses": _is_of(Analysis),
+    "trackers": _is_of(Tracker),
+    "commands": _is_of(click.Command),
+    "candidates": _is_of(CandidatesSection),
+    "plots": _is_of(Plot),
+    "sources": _is_of(Source),
+    "executors": _is_of(Executor),
+    "openers": _is_of(Opener),
 }
-"""What a plug-in of a kind is an object or a subclass of; others are made by a registry."""
+"""By kind, what makes the object of a plug-in, or raises a `HarnessError` if it cannot."""
 
 
 def _named(names: Collection[str]) -> Iterator[tuple[str, plugins.Plugin, str]]:

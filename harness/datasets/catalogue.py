@@ -76,7 +76,10 @@ class DataSet:
     citation: str
     bibtex: str = ""
     """The citation as BibTeX, unless ``sources.bib`` has it."""
-    kind: Literal["bundled", "synthetic", "archive"] = "archive"
+    bundled: str = ""
+    """Path of the file within this package, of a data set that comes with it."""
+    is_made_up: bool = False
+    """Whether its ratings are drawn, so that a config decides how many there are."""
     alias: str | None = None
     url: str | None = None
     other_urls: tuple[str, ...] = ()
@@ -104,6 +107,11 @@ class DataSet:
     items: tuple[FeatureFile, ...] = ()
 
     @property
+    def is_published(self) -> bool:
+        """Whether somebody else publishes it, so that there are copies."""
+        return not (self.bundled or self.is_made_up)
+
+    @property
     def archive(self) -> str:
         """File name of the archive."""
         return (self.url or "").rpartition("/")[2]
@@ -129,7 +137,7 @@ class DataSet:
     def is_here(self, base: Path | None = None) -> bool:
         """Return whether it can be read without the network."""
         places = self.local_places(cache_folder() / "datasets", base)
-        return self.kind != "archive" or any(place.is_file() for place in places)
+        return not self.is_published or any(place.is_file() for place in places)
 
     def local_places(self, downloads: Path, base: Path | None = None) -> Iterator[Path]:
         """Yield where a copy may be: the user's folders, the cache, Surprise's own folder.

@@ -82,10 +82,17 @@ class Written:
 
 
 class Form(NamedTuple):
-    """What a file is: TREC's, with one of the two forms of its lines, ranx's, or a table."""
+    """What a file is: a table, unless it is TREC's or ranx's."""
 
-    kind: Literal["table", "trec", "ranx"]
-    form: str = ""
+    fields: str = ""
+    """What a line of a TREC file holds: one of its two forms."""
+    is_nested: bool = False
+    """Whether it is an object of numbers by item and user, as ranx writes it."""
+
+    @property
+    def is_trec(self) -> bool:
+        """Whether it is a TREC file, in which equal scores are ordered by document."""
+        return bool(self.fields)
 
 
 def form_of(path: Path, form: str) -> Form:
@@ -97,21 +104,21 @@ def form_of(path: Path, form: str) -> Form:
     name = without_packing(path.name).casefold()
     text = beginning(path, HEAD).decode("utf-8", "replace").removeprefix("\ufeff")
     if _NESTED.match(text):
-        return Form("ranx")
+        return Form(is_nested=True)
     if name.endswith(TREC):
-        return Form("trec", form)
+        return Form(form)
     is_ours = name.endswith((".csv", ".parquet", ".jsonl"))
     rows = [] if is_ours else [line.split() for line in text.split("\n")[:1000] if line.strip()]
     if len(text) >= HEAD // 2 and len(rows) > 1:
         rows = rows[:-1]  # the last one may be cut
     if not rows or any(len(row) < 4 or row[1].casefold() not in _SECOND for row in rows):
-        return Form("table")
+        return Form()
     if all(len(row) == 6 and is_number(row[3]) and is_number(row[4]) for row in rows):
-        return Form("trec", RUN)
+        return Form(RUN)
     # As a table of ratings, all of these would be of one item: it cannot be if a user comes twice.
     repeated = len({row[0] for row in rows}) < len(rows) or rows[0][1].casefold() == "q0"
     is_qrels = all(len(row) == 4 and is_number(row[3]) for row in rows)
-    return Form("trec", QRELS) if is_qrels and repeated else Form("table")
+    return Form(QRELS if is_qrels and repeated else "")
 
 
 def read_table(
@@ -132,7 +139,7 @@ def read_table(
     written = written or Written()
     place = find_file(path, base)
     recognised = form_of(place, form)
-    if recognised.kind == "ranx":
+    if recognised.is_nested:
         table = _read_ranx(place, str(path), "rating" if form == QRELS else "estimate")
         lacking = [role for role in required if role not in {**table.ids, **table.numbers}]
         if lacking:
@@ -158,10 +165,10 @@ def _read_rows(
 ) -> Table:
     options = ReadOptions(decimal=written.decimal)
     order: tuple[str, ...] = ()
-    if recognised.kind == "trec":
-        columns = TREC_COLUMNS[recognised.form]
+    if recognised.is_trec:
+        columns = TREC_COLUMNS[recognised.fields]
         options = ReadOptions(
-            "dat", "whitespace", header=False, columns=columns, form=recognised.form
+            "dat", "whitespace", header=False, columns=columns, form=recognised.fields
         )
         required, optional = tuple(columns), ()
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from harness.datasets.readers import is_text, kind_of, label_of
+from harness.datasets.readers import has_tables, is_text, kind_of, label_of
 
 if TYPE_CHECKING:
     from harness.datasets.section import DatasetSection, FeaturesSection
@@ -26,7 +26,7 @@ def check_key_of_file(key: str, value: object, others: Mapping[str, Any]) -> Non
     kind = kind or kind_of((path[0] if isinstance(path, list) else path) or "")
     if kind is not None and not is_text(kind) and key in OF_TEXT:
         raise ValueError(f"a {label_of(kind)} file has none; leave this out")
-    if key in ("table", "query") and kind not in (None, "sqlite", "duckdb"):
+    if key in ("table", "query") and kind is not None and not has_tables(kind):
         raise ValueError(f"a {label_of(kind)} file has no tables; leave this out")
     if key == "query" and others.get("table") is not None:
         raise ValueError("a query names its tables; leave out table or query")
@@ -46,7 +46,7 @@ def check_files(section: DatasetSection) -> None:
         raise ValueError(f"a copy of {section.name} is one path; give one, or leave out name")
     if section.path is None or section.name is None:
         return
-    if section.data_set is None or section.data_set.kind != "archive":  # of which there are copies
+    if section.data_set is None or not section.data_set.is_published:  # of which there are copies
         raise ValueError(f"{section.name} is not read from a path; leave out name or path")
 
 

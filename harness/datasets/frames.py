@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from harness._util.arguments import checked
+from harness._util.arguments import checked, is_number
 from harness._util.libraries import pa
 from harness.datasets.columns import RATINGS
 from harness.datasets.conversion import table_of_columns, table_of_frame
@@ -190,7 +190,7 @@ def _of_matrix(source: Any, name: str) -> _Columns:
     if len(source.shape) != 2:
         raise DataError(f"{name}: a sparse array of shape {source.shape}; give users × items")
     entries = source.tocoo()
-    if entries.data.dtype.kind not in "buif":
+    if not is_number(entries.data):
         raise DataError(f"{name}: a matrix of {entries.data.dtype}; turn it into numbers")
     columns = entries.row, entries.col, entries.data.astype(float)
     return _Columns(["user", "item", "rating"], columns.__getitem__)

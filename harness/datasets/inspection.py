@@ -13,7 +13,7 @@ from harness.datasets.columns import RATINGS
 from harness.datasets.loading import load
 from harness.datasets.places import find_file
 from harness.datasets.ratings import Ratings
-from harness.datasets.readers import column_names, is_text, kind_of_file, reading
+from harness.datasets.readers import column_names, is_text, kind_of_file, reading, separators_of
 from harness.datasets.readers.base import ReadOptions
 from harness.datasets.readers.packed import unpacked
 from harness.datasets.readers.text import encoding_of, header_and_columns, read_sample
@@ -59,7 +59,7 @@ def first_lines(path: Path) -> tuple[list[str], list[list[str]]]:
         if kind is not None and not is_text(kind):
             return column_names(place, kind, where), []
         with place.open("rb") as file:
-            options = ReadOptions(kind, encoding=encoding_of(place))
+            options = ReadOptions(separators=separators_of(kind), encoding=encoding_of(place))
             _, rows = read_sample(file, options, where, LINES)
     return rows[0], rows
 

@@ -172,8 +172,8 @@ def load_named(
         policies["not_rated"] = []  # what its numbers mean is known
     if section.scale is None and math.isfinite(data_set.scale[1]):
         policies["scale"] = data_set.scale
-    if data_set.kind == "bundled":
-        path = Path(__file__).parent / "bundled/ratings.parquet"
+    if data_set.bundled:
+        path = Path(__file__).parent / data_set.bundled
         table = read_file(path, ReadOptions(), data_set.name)
         return Ratings.from_table(table, data_set.name, data_set, **policies)
     notes: list[Note] = []

@@ -20,7 +20,7 @@ from harness._util import seeds
 from harness._util.kernels import n_threads, rows_of_owners
 from harness.algorithms import registry
 from harness.algorithms.trainset import Bools, Codes, ColumnTrainset
-from harness.candidates.base import Candidates, CandidatesSection, Catalogue, Rated
+from harness.candidates.base import Candidates, CandidatesSection, Rated
 from harness.config.experiment import AlgorithmConfig
 from harness.errors import CapacityError, HarnessError
 from harness.experiment.execute.attempt import Outcome
@@ -105,7 +105,7 @@ def compute(cell: Cell, plan: Plan, report: Report, workers: int = 1) -> CellRec
     report(COMPILING, 0, 0)
     deciding = (metrics.parse(experiment.tuning.metric),) if cell.inner else ()
     depth = plan.depth_of(cell)
-    catalogue = isinstance(section, Catalogue)
+    catalogue = section.is_whole_catalogue
     compile_scoring(deciding, depth, catalogue=catalogue)
     if experiment.accelerate:
         models.warm_up(chosen.name, cell.params, whole_catalogue=catalogue)
@@ -245,14 +245,14 @@ class Scorer:
         keys: Keys | None = None
         if depth:
             keys = tie_keys(ids[0])[selected.users], tie_keys(ids[1])
-        if isinstance(section, Catalogue):
-            keys = None if section.list_ties else keys
+        if section.is_whole_catalogue:
+            keys = None if section.ties_as_in_training else keys
 
             return rank_catalogue(self, section, keys, depth, named, progress)
         known, n_users = selected.known, selected.n_users
         owners = np.repeat(np.arange(selected.n_users), np.diff(selected.offsets))
         listed = owners, selected.items, pairs.estimates, selected.ratings
-        if not isinstance(section, Rated):
+        if not section.only_rated:
             others = np.repeat(np.arange(selected.n_users), np.diff(selected.extra_offsets))
             estimates, _ = self._estimate(selected.users[others], selected.extra_items)
             listed = (
@@ -262,7 +262,7 @@ class Scorer:
                 np.concatenate([selected.ratings[known], np.zeros(len(others))]),
             )
         ranked = _rank_listed(n_users, *listed, keys, depth=depth, named=named, least=section.least)
-        if isinstance(section, Rated) and section.least_estimate is None:
+        if section.only_rated and section.least_estimate is None:
             return ranked
         # A test item that cannot be ranked may still count in the ideal order.
         users, ratings = owners[selected.judged], selected.ratings[selected.judged]
@@ -341,7 +341,7 @@ def compile_scoring(wanted: tuple[Metric, ...], depth: int, *, catalogue: bool =
 
 def rank_catalogue(
     scorer: Scorer,
-    section: Catalogue,
+    section: CandidatesSection,
     keys: Keys | None,
     depth: int,
     named: bool,
@@ -349,7 +349,7 @@ def rank_catalogue(
 ) -> Rankings:
     """Rank every training item for every user, a block of users at a time."""
     selected, trainset = scorer.selected, scorer.model.trainset
-    excluded, judged = section.training_items == "drop", selected.judged
+    excluded, judged = not section.keeps_training_items, selected.judged
     inner = trainset.inner_users[selected.users]
     codes = np.append(trainset.item_codes, -1).astype(np.int32)
     how, parts = {"clip": False, "accelerate": scorer.accelerate}, []

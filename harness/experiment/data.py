@@ -144,7 +144,7 @@ class PlanData:
 
     def sample(self, cell: Cell) -> tuple[int, int] | None:
         """Return what a sample of candidates is drawn from, for the key of a cell."""
-        if self.experiment.candidates[cell.candidates].kind == "sampled":
+        if self.experiment.candidates[cell.candidates].is_sample:
             return self.experiment.draws[cell.seed].split, cell.fold
         return None
 

@@ -42,7 +42,7 @@ CUT = 10
 def describe_plan(plan: Plan) -> list[DataDescription]:
     """Describe each data set of a plan, and the first fold of each split under the first seed."""
     cuts = sorted({metric.k for metric in plan.metrics if metric.k}) or [CUT]
-    rated = any(getattr(rule, "kind", "") == "rated" for rule in plan.experiment.candidates)
+    rated = any(rule.only_rated for rule in plan.experiment.candidates)
     seed, descriptions = plan.experiment.seed[0], []
     for dataset, name in enumerate(plan.names["dataset"]):
         if not (divided := plan.divided(dataset)):

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from harness import splits
 from harness._util.libraries import psutil
 from harness.algorithms import registry
-from harness.candidates.base import CandidatesSection, Catalogue, OfTraining, Rated
-from harness.candidates.sampled import Sampled
+from harness.candidates.base import Candidates
 from harness.config.experiment import Experiment
 from harness.datasets.openers import scheme_of
 from harness.datasets.readers import kind_of
@@ -44,9 +44,11 @@ def notes_before_fit(plan: Plan) -> Iterator[Note]:
     for (dataset, split, candidates), table in plan.tables.items():
         fold = plan.splits(dataset, split, plan.experiment.seed[0])[0]
         section = plan.experiment.candidates[candidates]
-        if section.least_estimate is not None or not isinstance(section, Rated | OfTraining):
+        tested = section.tested(fold)
+        n_ranked = section.n_ranked(fold, tested)
+        if n_ranked is None:
             continue  # the lists are those of each algorithm, or of a file or function
-        lists = _test_lists(section, fold)
+        lists = _test_lists(tested, n_ranked)
         where = table.place(plan.tables)
         for metric in plan.metrics:
             if reason := evaluation.cannot_distinguish(metric, lists, candidates=section.longer):
@@ -54,24 +56,12 @@ def notes_before_fit(plan: Plan) -> Iterator[Note]:
                 yield Note("indistinct", values, where, table.table)
 
 
-def _test_lists(section: CandidatesSection, split: Split) -> Rankings:
-    """Return the lists of a split in no particular order: all candidates of a user are tied."""
-    rule = section if isinstance(section, Rated) else Catalogue(unknown_users=section.unknown_users)
-    selected = rule.select(split, seed=0)
-    ratings = split.ratings
-    owners = np.repeat(np.arange(selected.n_users), np.diff(selected.offsets))[selected.known]
-    counts = n_ranked = np.bincount(owners, minlength=selected.n_users)
-    if not isinstance(section, Rated):
-        n_items = np.count_nonzero(split.known_items)
-        seen = np.bincount(ratings.users[split.train], minlength=ratings.n_users)[selected.users]
-        if isinstance(section, Sampled):
-            n_ranked = np.minimum(counts + section.n, n_items - seen)
-        elif isinstance(section, Catalogue):
-            n_ranked = n_items - seen * (section.training_items == "drop")
-    offsets = np.concatenate(([0], np.cumsum(counts)))
-    rank = np.arange(offsets[-1]) - np.repeat(offsets[:-1], counts) + 1
-    relevance = selected.ratings[selected.known]
-    return Rankings(offsets, relevance, rank, rank, rank, np.maximum(n_ranked, counts))
+def _test_lists(tested: Candidates, n_ranked: NDArray[np.int64]) -> Rankings:
+    """Return lists of so many items in no particular order: all candidates of a user are tied."""
+    owners = np.repeat(np.arange(tested.n_users), np.diff(tested.offsets))[tested.known]
+    offsets = np.searchsorted(owners, np.arange(tested.n_users + 1))
+    rank = np.arange(offsets[-1]) - offsets[owners] + 1
+    return Rankings(offsets, tested.ratings[tested.known], rank, rank, rank, n_ranked)
 
 
 class DryRun(NamedTuple):
@@ -249,8 +239,7 @@ def _facts(plan: Plan, divided: list[list[list[Split]]]) -> Iterator[tuple[str, 
             text += f": {size[2]:,} ratings of {size[1]:,} items by {size[0]:,} users"
         yield "data", text
     described = [
-        section.describe() + " ratings" * isinstance(getattr(section, "test_size", None), int)
-        for section in experiment.split
+        section.describe() + " ratings" * section.counts_ratings for section in experiment.split
     ]
     for text, folds in zip(_unique(described, experiment.split), divided, strict=True):
         if not any(folds):

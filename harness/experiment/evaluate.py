@@ -32,6 +32,7 @@ from harness.rankings import evaluation
 from harness.results.cells import CellName, CellResult, FailedCell, Score
 from harness.results.environment import is_as_started, packages, versions
 from harness.results.fields import Record, Rows, WrittenNote
+from harness.results.record import OwnTable
 from harness.results.scores import RowScores
 from harness.results.statistics import (
     BoundResult,
@@ -59,7 +60,7 @@ class Evaluation:
     rows: list[RowResult] = field(default_factory=list)
     parts: dict[str, Any] = field(default_factory=dict)
     """What this package's own analyses add to the record, by its keys."""
-    tables: dict[str, pd.DataFrame] = field(default_factory=dict)
+    tables: dict[str, OwnTable] = field(default_factory=dict)
     """The tables of other analyses, by name."""
     notes: list[Note] = field(default_factory=list)
     """Of the analyses."""
@@ -169,8 +170,6 @@ class Analyses:
         for name, analysis in [*self.builtin.items()]:
             with self._alone(name):
                 analysis.add(cell, scores)
-        if self.others:
-            pass
         for name, other in [*self.others.items()]:
             with self._alone(name):
                 unshared = replace(cell, record=locked(cell.record), users=cell.users.copy())
@@ -196,15 +195,13 @@ class Analyses:
                 parts, notes = analysis.parts(), analysis.notes()
                 evaluated.parts |= parts
                 evaluated.notes += notes
-        if self.others:
-            pass
         for name, other in [*self.others.items()]:
             with self._alone(name):
                 table, notes = other.result(), other.notes()
                 if table is not None:
                     if not isinstance(table, pd.DataFrame):
                         raise PluginError(f"`result` returned {type(table).__name__}, no DataFrame")
-                    evaluated.tables[name] = table
+                    evaluated.tables[name] = other.view(name, table)
                 if not all(isinstance(note, Note) for note in notes):
                     raise PluginError("`notes` returned something else than a list of Note")
                 evaluated.notes += notes
@@ -372,12 +369,18 @@ def _is_decided(plan: Plan) -> bool:
         is_as_started()
         and not experiment.plugins
         and not plan.absent
-        and set(plan.analyses) <= {*DEFAULT_ANALYSES, "groups"}
+        and all(_is_decided_by_cells(name) for name in plan.analyses)
         and all(
             metric.definition.compute.__module__.partition(".")[0] == "harness"
             for metric in plan.metrics
         )
     )
+
+
+def _is_decided_by_cells(analysis: str) -> bool:
+    plugin = plugins.find("analyses", analysis)
+    kind: Any = plugin.load()
+    return plugin.is_builtin and bool(kind.is_decided)
 
 
 def _known(plan: Plan) -> Iterator[object]:

@@ -47,7 +47,7 @@ def notes(plan: Plan, results: Evaluation, compared: Sequence[MetricComparison])
     if any(metric.is_weighted for metric in plan.metrics):
         of_weights = notes_on_weights(plan, cells)
     of_curves: Iterable[Note] = ()
-    if any(section.kind == "training-share" for section in plan.experiment.split):
+    if any(section.is_of_curve for section in plan.experiment.split):
         of_curves = notes_on_curves(plan, results)
     return by_weight(
         [
@@ -96,12 +96,7 @@ def _notes_on_data(plan: Plan) -> Iterator[Note]:
                 values = {"metrics": errors, "low": low, "high": high, **note.values}
                 yield Note("judgements-as-ratings", values, info.split)
     for name, section in zip(plan.names["candidates"], plan.experiment.candidates, strict=True):
-        if section.kind == "sampled":
-            yield Note("sampled-biased", {"candidates": name})
-            for word, place in (("first", "before"), ("last", "after")):
-                if labels := [str(m) for m in plan.metrics if m.params.get("ties") == word]:
-                    values = {"candidates": name, "metrics": labels, "place": place}
-                    yield Note("sampled-ties", values)
+        yield from section.notes(name, plan.metrics)
 
 
 def _notes_on_dropped_users(cells: list[CellResult]) -> Iterator[Note]:
@@ -236,7 +231,7 @@ def notes_on_weights(plan: Plan, cells: Sequence[CellResult]) -> Iterator[Note]:
     """Note what weights of exposure are worth, in each table that of the fold with least."""
     ranked = [str(metric) for metric in plan.metrics if metric.is_weighted and metric.is_ranking]
     for name, section in zip(plan.names["candidates"], plan.experiment.candidates, strict=True):
-        if ranked and (section.only_rated or section.kind == "sampled"):
+        if ranked and (section.only_rated or section.is_sample):
             yield Note("weights-of-few-candidates", {"candidates": name, "metrics": ranked})
     worth: dict[tuple[str, str], WorthOfWeights] = {}
     for cell in cells:

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from harness._util.arguments import MOST_RATING, as_array, checked
+from harness._util.arguments import MOST_RATING, as_array, checked, is_floating
 from harness._util.kernels import kernel
 from harness.algorithms import base, parameters, registry, surprise
 from harness.algorithms.predicted import predicted
@@ -294,7 +294,7 @@ def warm_up(name: str, params: parameters.Params, *, whole_catalogue: bool = Tru
         source_of(name).prepare(name, params)
         return
     entry = registry.entry_of(registry.find(name))
-    if entry is None or not hasattr(entry, "name") or entry.kind == "plugin":  # nothing of theirs
+    if entry is None or not entry.compiles:
         entry = registry.named("Random")
     names, _ = parameters.accepted(entry.model_class)
     small = {**_CHEAP, **_UNFILTERED}
@@ -438,5 +438,5 @@ def check_fitted(model: surprise.AlgoBase) -> None:
     if registry.entry_of(type(model)) is None:
         return
     learned = [np.asarray(value) for name, value in vars(model).items() if name in _LEARNED]
-    if not all(np.isfinite(array).all() for array in learned if array.dtype.kind == "f"):
+    if not all(np.isfinite(array).all() for array in learned if is_floating(array)):
         raise AlgorithmError(f"{type(model).__name__}: what it learned is not finite{DIVERGED}")

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
 from harness import __version__
-from harness._util.arguments import checked
+from harness._util.arguments import checked, is_whole
 from harness._util.files import write_output
 from harness.algorithms import base, parameters, registry, surprise
 from harness.algorithms.compiled.matrix import LazyMatrix
@@ -250,7 +250,7 @@ def _is_like(model: surprise.AlgoBase, name: str, like: object, sizes: dict[int,
         shapes = zip(like.shape, value.shape, strict=False)
         if value.ndim != like.ndim or any(b not in (a, sizes.get(a)) for a, b in shapes):
             return False
-        if like.dtype.kind == "i" and like.ndim == 1:  # numbers of clusters
+        if is_whole(like) and like.ndim == 1:  # numbers of clusters
             return bool(value.min() >= 0 and value.max() < getattr(model, f"n_{name}", 0))
         return True
     if name == "random_state" and isinstance(value, UNSEEDED):
@@ -491,7 +491,7 @@ def _read(archive: zipfile.ZipFile, trust: bool) -> surprise.AlgoBase:
     if header.state is not None:
         return restored(header.algorithm, header.state, arrays, trainset, trust)
     entry = registry.algorithms().get(header.algorithm)
-    if entry is None or entry.kind == "library":
+    if entry is None or not entry.can_be_saved:
         raise FileError(f"a model of {header.algorithm!r}, which has no name here")
     model: surprise.AlgoBase = object.__new__(entry.model_class)
     attributes = header.attributes
@@ -528,7 +528,7 @@ def _content(model: surprise.AlgoBase, arrays: dict[str, Array]) -> dict[str, An
 
 def _entry(kind: type) -> type[base.Algorithm]:
     entry = registry.entry_of(kind)
-    if entry is None or entry.model_class is not kind or entry.kind == "library":
+    if entry is None or entry.model_class is not kind or not entry.can_be_saved:
         raise AlgorithmError(
             f"{kind.__name__}: a model of your own class or of another library cannot be saved; "
             "keep its config, and fit it again"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness._util.arguments import as_array, unmasked
+from harness._util.arguments import as_array, is_floating, is_text, is_whole, unmasked
 from harness._util.libraries import pd
 from harness.errors import MetricError
 from harness.metrics.arrays import Floats, Ids, Ints
@@ -28,8 +28,8 @@ def id_column(name: str, values: ArrayLike) -> Ids:
         return as_ids(listed)
     with suppress(ValueError):  # of lists of different lengths, which are no ids
         column = np.asarray(values)
-        if listed is not None and column.dtype.kind in "fU":
-            kind = float | np.floating if column.dtype.kind == "f" else str
+        if listed is not None and (is_floating(column) or is_text(column)):
+            kind = float | np.floating if is_floating(column) else str
             if not all(issubclass(other, kind) for other in {*map(type, listed)}):
                 return as_ids(listed)  # an array made floats, which round, or text of them
         return column
@@ -51,10 +51,12 @@ def encode(ids: Ids) -> tuple[Ints, Ids]:
 
     They are ascending or, where they have no order, as tuples beside numbers, in that of the rows.
     """
-    if ids.dtype.kind in "iu" and len(ids):
+    if is_whole(ids) and len(ids):
         span = int(ids.max()) - int(ids.min()) + 1
         if span <= max(4 * len(ids), 1_000_000):  # a table is ten times faster than hashing
-            wide = ids.astype(np.uint64 if ids.dtype.kind == "u" else np.int64, copy=False)
+            wide = ids.astype(
+                np.uint64 if np.issubdtype(ids.dtype, np.unsignedinteger) else np.int64, copy=False
+            )
             least = wide.min()
             shifted = (wide - least).astype(np.int64, copy=False)
             present = np.zeros(span, dtype=bool)

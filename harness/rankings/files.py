@@ -189,7 +189,7 @@ def _evidence(
     items, item_ids = _united([table.ids["item"] for table in tables])
     recommended = ListedRows(users[0], items[0], keys)
     judged = ListedRows(users[-1], items[-1], grades)
-    trec = form_of(find_file(path, None), RUN).kind == "trec"
+    trec = form_of(find_file(path, None), RUN).is_trec
     if trec:  # equal scores are ordered by descending document id
         order = np.argsort(items[0], kind="stable")[::-1]
         recommended = ListedRows(users[0][order], items[0][order], keys[order])

@@ -57,6 +57,11 @@ class Plot(ABC):
     """What is shown of the metric: its label, or `family` without the rank."""
     about = ""
     """What the title says beside it."""
+    is_optional: ClassVar[bool] = False
+    """Whether nobody misses it in a run that has nothing for it."""
+    is_of_family: ClassVar[bool] = False
+    """Whether it shows a metric at every rank, so that one plot serves all labels that differ by
+    the rank alone."""
     inches: ClassVar[tuple[float, float, float]] = (1.04, 0.66, 0.19)
     """Height without the heading: the least, that of no rows, and of each row."""
 
@@ -70,6 +75,11 @@ class Plot(ABC):
     def each(cls, run: Run | Summary, metric: str | None = None, place: int = 1) -> list[Plot]:
         """Return every plot of this kind: one, unless the metric has several parts."""
         return [cls(run, metric, place)]
+
+    @classmethod
+    def heading(cls, summary: Summary) -> str:
+        """Return what the page of a run calls it."""
+        return cls.title
 
     @property
     def part(self) -> str:

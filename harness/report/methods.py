@@ -28,6 +28,7 @@ from harness.results.reading import took
 from harness.results.record import RunInfo
 from harness.results.table import escape_markdown, printable
 from harness.schema.quantities import Range, SearchSpace
+from harness.statistics.corrections import CORRECTIONS
 
 
 @dataclass(frozen=True)
@@ -165,6 +166,7 @@ def methods(info: RunInfo) -> Methods:
         "n_compared": _span(compared) if compared else "",
         "catalogue": CATALOGUE,
         "cited_in": cited_in,
+        "corrections": CORRECTIONS,
         "default_resamples": statistics.DEFAULT_RESAMPLES,
         "many_users": statistics.MANY_USERS,
         "fewest_effective": statistics.FEWEST_EFFECTIVE,

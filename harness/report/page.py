@@ -21,7 +21,13 @@ from harness.errors import ResultsError
 from harness.notes.note import in_groups
 from harness.report.drawing import Plot
 from harness.report.methods import command, describe_cells, describe_run, methods, to_yaml
-from harness.report.papers import evidence, latex, parameter_tables, sensitivity_tables
+from harness.report.papers import (
+    analysis_tables,
+    evidence,
+    latex,
+    parameter_tables,
+    sensitivity_tables,
+)
 from harness.report.plots import kinds
 from harness.report.styles import COLOURS, FAINT, INK, MUTED, RULE, symbol
 from harness.report.summary import ASSETS, Summary, failures_text, summarise, templates
@@ -85,7 +91,7 @@ def build_page(
     figures, left_out = _figures(summary)
     comparisons = (each for table in summary.tables for each in table.comparisons.values())
     parsed = {label: metrics.parse(label) for label in summary.info.metrics}
-    titles = {kind: plot.title for kind, plot in kinds().items()}
+    titles = {kind: plot.heading(summary) for kind, plot in kinds().items()}
     script = (ASSETS / "page.js").read_text(encoding="utf-8")
     return page_of(
         "page.html",
@@ -96,7 +102,7 @@ def build_page(
         parsed=parsed,
         ks=sorted({metric.k for metric in parsed.values() if metric.k}),
         method=next((each.method for each in comparisons), ""),
-        titles=titles | {"differences": f"Differences to {printable(summary.baseline)}"},
+        titles=titles,
         figures=figures,
         left_out=left_out,
         failures=_failures(summary),
@@ -150,10 +156,10 @@ def _figures(summary: Summary) -> tuple[dict[str, list[tuple[str, Plot]]], bool]
     families, n_drawn = set(), count(1)
     for number, label, kind in wanted:
         family = number, *label.partition("@")[:2]
-        if kind == "ndcg-over-k" and (family in families or "@" not in label):
-            continue
-        if kind == "ndcg-over-k":
-            families.add(family)
+        if kinds()[kind].is_of_family:
+            if (kind, family) in families or "@" not in label:
+                continue
+            families.add((kind, family))
         with suppress(ResultsError):  # nothing of this kind to show, as the spread of a single fold
             plots = kinds()[kind].each(summary, label, number)
             drawn[kind] += [(f"plot{next(n_drawn)}", plot) for plot in plots]
@@ -217,7 +223,7 @@ def page_template(name: str) -> Template:
     made.filters |= {"linked": linked, "rounded": rounded, "symbol": symbol}
     called: tuple[Any, ...]
     called = (command, describe_cells, describe_run, failures_text, latex, methods, row_name, took)
-    called += (evidence, group_tables, parameter_tables, sensitivity_tables)
+    called += (analysis_tables, evidence, group_tables, parameter_tables, sensitivity_tables)
     called += (table_latex, to_csv, to_markdown, to_yaml, in_groups, verdict_lines)
     values = {"style": _style_sheet(), "svg": _svg, "against_best": AGAINST_BEST}
     return made.get_template(name, globals=values | {each.__name__: each for each in called})

@@ -14,12 +14,14 @@ from harness._util.libraries import pd
 from harness.errors import HarnessError, ResultsError, joined
 from harness.report.summary import ResultTable, Summary, p_text, sentences, summarise
 from harness.results.cells import measured
+from harness.results.record import RunInfo
 from harness.results.runs import Run
 from harness.results.table import (
     AGAINST_BEST,
     GROUP,
     IN_PAPERS,
     TextTable,
+    analysis_table,
     escape_latex,
     identifier,
     latex_table,
@@ -164,6 +166,14 @@ def sensitivity_tables(summary: Summary) -> list[TextTable]:
     """Return, for each results table, that of ties and that of conventions."""
     makers = (_tie_table, _convention_table)
     return [make(summary, table) for table in summary.tables for make in makers]
+
+
+def analysis_tables(info: RunInfo) -> list[TextTable]:
+    """Return the table of each analysis that has one."""
+    return [
+        analysis_table(own.title or name, own.frame, own.caption)
+        for name, own in info.analyses.items()
+    ]
 
 
 def parameter_tables(summary: Summary) -> list[TextTable]:

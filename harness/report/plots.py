@@ -58,6 +58,11 @@ class DifferencePlot(Plot):
     )
     quantity = "difference in {label}"
 
+    @classmethod
+    def heading(cls, summary: Summary) -> str:
+        """Return what the page of a run calls it: with the name of its baseline."""
+        return f"Differences to {printable(summary.baseline)}"
+
     def _select(self) -> pd.DataFrame:
         """Return each other algorithm's difference, interval, adjusted p-value and significance."""
         pairs = self.table.differences(self.label, self.summary.baseline, corrected_alone=True)
@@ -195,6 +200,7 @@ class ParameterPlot(Plot):
     """A metric against one parameter: a line for the rows that differ in it alone."""
 
     name = "parameter"
+    is_optional = True
     title = "Parameters"
     caption = (
         "Each mark is a row of the table; a line joins rows that differ in this parameter alone. "
@@ -389,6 +395,7 @@ class NdcgOverKPlot(Plot):
         "confidence intervals. ≈: the line lies on that of the name above." + OUTSIDE
     )
     quantity = "{family}@k"
+    is_of_family = True
     inches = (2.5, 0.8, 0.2)
 
     def _select(self) -> pd.DataFrame:
@@ -534,6 +541,7 @@ class GroupsPlot(Plot):
     """The value of each algorithm in each group of users or items."""
 
     name = "groups"
+    is_optional = True
     title = "For whom"
     caption = (
         "One mark for each group, joined from the least to the greatest value. Hollow: fewer than "

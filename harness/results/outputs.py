@@ -18,7 +18,6 @@ from harness._util.files import report_os_error
 from harness._util.kernels import group_rows
 from harness._util.libraries import pa, pd, pq
 from harness.candidates.base import CandidatesSection
-from harness.candidates.sampled import Sampled
 from harness.config.settings import Outputs
 from harness.errors import MetricError, ResultsError
 from harness.metrics import Metric, Pairs, Rankings
@@ -150,7 +149,7 @@ def rescore(path: Path, asked: Sequence[Metric]) -> Iterator[RescoredRow]:
     seen: set[tuple[object, ...]] = set()
     for row, cells in itertools.groupby(cells_of(path), lambda cell: cell[0][: len(ROW)]):
         names = dict(zip(ROW, map(str, row), strict=True))
-        if names["candidates"].startswith(Sampled.prefix):
+        if CandidatesSection.of_name(names["candidates"]).judges_unrated:
             for metric in asked:
                 if use := _use_of_unrated(metric):
                     raise MetricError(

@@ -202,9 +202,14 @@ class SplitInfo(Record):
     """Share of test users, and of test ratings by their item, without a training rating."""
 
 
+About = Annotated[str, Field(max_length=10_000)]
+
+
 class OwnTable(Record):
     """The table of an analysis that is not this package's own."""
 
+    title: About = ""
+    caption: About = ""
     columns: Rows[Word]
     rows: Rows[list[str | int | float | bool | None]]
 
@@ -221,6 +226,13 @@ class OwnTable(Record):
             for row in split["data"]
         ]
         return {"columns": columns, "rows": rows}
+
+    @classmethod
+    def of(cls, frame: pd.DataFrame, *, title: str, caption: str) -> OwnTable:
+        """Return a frame as a table with a title and a caption."""
+        table = cls.model_validate(frame)
+        table.title, table.caption = title, caption
+        return table
 
     @property
     def frame(self) -> pd.DataFrame:

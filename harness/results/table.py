@@ -134,7 +134,7 @@ class TextTable:
 
     title: str
     caption: str
-    number: int = 1  # of the results table that it belongs to, from 1
+    number: int = 1  # of the results table that it belongs to, from 1; 0 for all
     columns: Sequence[str] = ()  # empty where there is nothing to show; the caption says why
     rows: Sequence[Sequence[str]] = ()
     best: Collection[tuple[int, int]] = ()  # row and column of highlighted values
@@ -565,7 +565,7 @@ CONSTANT = ("dataset", "split", "candidates")
 """Names that are left out where all rows have the same."""
 
 
-def analysis_table(name: str, frame: pd.DataFrame) -> TextTable:
+def analysis_table(title: str, frame: pd.DataFrame, caption: str = "") -> TextTable:
     """Return the table of an analysis with rounded numbers.
 
     >>> analysis_table("lengths", pd.DataFrame({"algorithm": ["SVD"], "mean": [2.5]})).rows
@@ -577,7 +577,7 @@ def analysis_table(name: str, frame: pd.DataFrame) -> TextTable:
     columns = [str(column) for column in shown.columns]
     is_number = [pd.api.types.is_numeric_dtype(shown[column]) for column in shown.columns]
     n_words = next((place for place, number in enumerate(is_number) if number), len(columns))
-    return TextTable(name, "", 1, columns, rows, n_words=n_words)
+    return TextTable(title, caption, 0, columns, rows, n_words=n_words)
 
 
 def _text(value: object) -> str:

@@ -41,8 +41,7 @@ class SessionViews:
         Parameters
         ----------
         kind : str
-            As ``harness plot --kind`` takes it: ``tradeoff``, ``ndcg-over-k``, ``distribution``,
-            ``differences``, ``groups``, ``parameter`` or ``spread``.
+            As ``harness plot --kind`` takes it.
         metric : str, optional
             A label of the run; its headline metric by default.
         table : int

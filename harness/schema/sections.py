@@ -137,6 +137,8 @@ class Kind(Section):
     """By kind, ``module:class`` of the kinds of a family without plug-ins."""
     family: ClassVar[str] = ""
     """What messages call the kinds."""
+    example: ClassVar[Mapping[str, object]] = {}
+    """Keys of a section with which the kind is tried, where not all keys have defaults."""
     of_record: ClassVar[str] = ""
     """``module:class`` of what stands for a kind of a run whose code is not imported."""
 

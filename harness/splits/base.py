@@ -95,6 +95,9 @@ class SplitSection(Kind):
     from_files: ClassVar[bool] = False
     """Whether files decide the rows: the split is then known by its rows, not by its keys."""
 
+    is_of_curve: ClassVar[bool] = False
+    """Whether it is a point of a learning curve, of which notes say if more ratings would help."""
+
     validation: SplitSection | None = None
     """A second split, of the training part, for tuning."""
 
@@ -127,6 +130,16 @@ class SplitSection(Kind):
     @abstractmethod
     def sentence(self, part: str = "test part") -> str:
         """Return a sentence for the methods text; `part` names where models are scored."""
+
+    @property
+    def counts_ratings(self) -> bool:
+        """Whether a number in its short name is a count of test ratings."""
+        return False
+
+    @property
+    def test_file(self) -> str | None:
+        """The file that lists the test ratings of a single fold, if one does."""
+        return None
 
     def inner(self) -> SplitSection | None:
         """Return how a training part of this kind is divided if no config says so.

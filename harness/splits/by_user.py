@@ -147,8 +147,12 @@ class _PerUser(DrawnSplit):
     def inner(self) -> SplitSection | None:
         keys = self.model_dump(include={"n", "fraction", "equal_times"})
         keys |= {"choose": "latest", "too_few": "train"}
-        kind = UserFraction if isinstance(self, UserHoldout) else type(self)
-        return kind.model_validate(keys) if self.choose == "latest" else None
+        return self._kind_inside().model_validate(keys) if self.choose == "latest" else None
+
+    @classmethod
+    def _kind_inside(cls) -> type[SplitSection]:
+        """Return the kind by which the latest ratings of a training part are validation."""
+        return cls
 
     def _order(self) -> str:
         """Return what a short name says of ratings of one moment."""
@@ -296,6 +300,10 @@ class UserHoldout(_PerUser):
         n_test = (counts - n_train) * tested
         need = f"no more than the {self.given} ratings that are given"
         return n_test, tested & (n_test <= 0), need, "lower given"
+
+    @classmethod
+    def _kind_inside(cls) -> type[SplitSection]:
+        return UserFraction
 
     def describe(self) -> str:
         name = f"user holdout {written(self.users)}, given {written(self.given)}"

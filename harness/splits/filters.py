@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal, Self
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,8 @@ Counts = NDArray[np.int64] | NDArray[np.float64]
 class KCore(FilterSection):
     """Users and items that have enough ratings of each other."""
 
+    example: ClassVar[Mapping[str, object]] = {"n": 2}
+
     name = "{0.n}-core"
     kind: Literal["k-core"] = "k-core"
     """Remove users and items with too few ratings, repeatedly until none is left."""
@@ -37,6 +39,8 @@ class KCore(FilterSection):
 
 class MinRatingsPerUser(FilterSection):
     """Users with enough ratings."""
+
+    example: ClassVar[Mapping[str, object]] = {"n": 2}
 
     name = "at least {0.n} per user"
     kind: Literal["min-ratings-per-user"] = "min-ratings-per-user"
@@ -51,6 +55,8 @@ class MinRatingsPerUser(FilterSection):
 class MinRatingsPerItem(FilterSection):
     """Items with enough ratings."""
 
+    example: ClassVar[Mapping[str, object]] = {"n": 2}
+
     name = "at least {0.n} per item"
     kind: Literal["min-ratings-per-item"] = "min-ratings-per-item"
     """Remove items with too few ratings, once."""
@@ -63,6 +69,8 @@ class MinRatingsPerItem(FilterSection):
 
 class MaxRatingsPerUser(FilterSection):
     """At most so many ratings of each user."""
+
+    example: ClassVar[Mapping[str, object]] = {"n": 20}
 
     kind: Literal["max-ratings-per-user"] = "max-ratings-per-user"
     """Keep at most so many ratings of each user."""
@@ -98,6 +106,8 @@ class MaxRatingsPerUser(FilterSection):
 
 class TimeWindow(FilterSection):
     """Ratings of a span of time."""
+
+    example: ClassVar[Mapping[str, object]] = {"start": "2001-10-01"}
 
     kind: Literal["time-window"] = "time-window"
     """Keep the ratings with `start` <= timestamp < `end`."""
@@ -135,6 +145,8 @@ class TimeWindow(FilterSection):
 class SampleUsers(FilterSection):
     """A random sample of users with all their ratings."""
 
+    example: ClassVar[Mapping[str, object]] = {"n": 0.8}
+
     kind: Literal["sample-users"] = "sample-users"
     """Keep a sample of the users, drawn at random."""
     n: Size
@@ -155,6 +167,8 @@ class SampleUsers(FilterSection):
 class FirstUsers(FilterSection):
     """The users that come first, with all their ratings."""
 
+    example: ClassVar[Mapping[str, object]] = {"n": 30}
+
     name = "first {0.n} users"
     kind: Literal["first-users"] = "first-users"
     """Keep the users that come first in the data set, counted before any filter."""
@@ -168,6 +182,8 @@ class FirstUsers(FilterSection):
 
 class TopItems(FilterSection):
     """The items with the most ratings, or the most of them in sum."""
+
+    example: ClassVar[Mapping[str, object]] = {"n": 20}
 
     name = "top {0.n} items by {0.by}"
     kind: Literal["top-items"] = "top-items"
@@ -185,6 +201,8 @@ class TopItems(FilterSection):
 
 class MinRating(FilterSection):
     """Ratings that are high enough."""
+
+    example: ClassVar[Mapping[str, object]] = {"at_least": 2.0}
 
     name = "ratings of at least {0.at_least:.16g}"
     kind: Literal["min-rating"] = "min-rating"

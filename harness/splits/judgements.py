@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path, PureWindowsPath
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 class Judgements(SplitSection):
     """Relevance judgements, as qrels, in the place of held-out ratings."""
+
+    example: ClassVar[Mapping[str, object]] = {"path": "judgements.csv"}
 
     from_files = True
     kind: Literal["judgements"] = "judgements"

@@ -83,6 +83,10 @@ class Holdout(DrawnSplit):
                 folds.append((order[:n_train], order[n_train : n_train + n_test]))
         return folds, ()
 
+    @property
+    def counts_ratings(self) -> bool:
+        return isinstance(self.test_size, int)
+
     def describe(self) -> str:
         sizes = (self.test_size, " "), (self.train_size, ", train ")
         name = "holdout" + "".join(f"{by}{written(n)}" for n, by in sizes if n is not None)

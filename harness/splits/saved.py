@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PureWindowsPath
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -48,6 +48,8 @@ _KEY = b"harness.split"
 
 class Predefined(SplitSection):
     """Folds that were drawn elsewhere."""
+
+    example: ClassVar[Mapping[str, object]] = {"test": "test.csv"}
 
     from_files = True
     kind: Literal["predefined"] = "predefined"
@@ -157,12 +159,13 @@ class Predefined(SplitSection):
         return train, test, int(is_known.sum())
 
     @property
+    def test_file(self) -> str | None:
+        return self.test if self.folds is None else None
+
+    @property
     def _validation_file(self) -> str | None:
         """The file of the ratings on which settings are compared, of a single fold."""
-        section = self.validation
-        if isinstance(section, Predefined) and section.folds is None and self.folds is None:
-            return section.test
-        return None
+        return self.validation.test_file if self.validation and self.folds is None else None
 
     def _from_column(
         self, path: str, ratings: Ratings, within: Rows, base: Path | None
@@ -209,6 +212,8 @@ class Predefined(SplitSection):
 
 class SavedSplit(SplitSection):
     """A saved split, checked against the data."""
+
+    example: ClassVar[Mapping[str, object]] = {"path": "folds.parquet"}
 
     from_files = True
     kind: Literal["file"] = "file"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -24,6 +25,10 @@ OF_THE_PARTS = {"unknown-users", "unknown-items", "leak"}
 class TrainingShare(SplitSection):
     """A share of the training ratings of another split, with the same test part."""
 
+    example: ClassVar[Mapping[str, object]] = {"share": 0.5}
+
+    is_of_curve = True
+
     kind: Literal["training-share"] = "training-share"
     """The test part of another split, and a share of its training ratings. Smaller shares are parts
     of larger ones; `training_shares` writes several of them."""
@@ -36,7 +41,7 @@ class TrainingShare(SplitSection):
 
     @model_validator(mode="after")
     def _is_of_a_whole(self) -> Self:
-        if isinstance(self.of, TrainingShare):
+        if self.of.is_of_curve:
             raise ValueError("`of` is a training share itself; name the split that it is of")
         if self.of.validation is not None:
             raise ValueError("`of` has a `validation`; write it beside `of`")

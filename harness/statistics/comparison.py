@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from harness._util.arguments import MOST_SCORE, as_array, checked, unit_fault
 from harness._util.libraries import pd, scipy
 from harness.errors import ComparisonError, counted, suggestion
-from harness.statistics.corrections import Correction, adjust, ranked_letters
+from harness.statistics.corrections import CORRECTIONS, Correction, adjust, ranked_letters
 from harness.statistics.intervals import IntervalMethod
 from harness.statistics.paired import DEFAULT_RESAMPLES, check_words
 from harness.statistics.pairs import MARGIN, SEED_TESTS, PairedTest, ScoredPairs, with_power
@@ -85,11 +85,7 @@ class Comparison:
             "two-way": "t-test with random effects of users and seeds",
             "nadeau-bengio": "t-test of Nadeau and Bengio over folds and seeds",
         }[self.test]
-        correction = {
-            "holm": "Holm's correction",
-            "benjamini-hochberg": "Benjamini and Hochberg's correction",
-            "none": "no correction for the number of comparisons",
-        }[self.correction]
+        correction = CORRECTIONS[self.correction].title
         interval = {"bca": "BCa", "percentile": "percentile"}[self.interval]
         interval += f" bootstrap over users ({resamples})"
         if self.test in SEED_TESTS:
@@ -218,7 +214,7 @@ def compare(
     is_bound = np.zeros(len(firsts), bool)
     differing, of_pairs, sizes, *error, p_values, sides = scored.describe(test)
     if test == "randomisation":
-        n_counted = 1 if correction == "none" else len(firsts)
+        n_counted = CORRECTIONS[correction].n_counted(len(firsts))
         p_values, is_bound = scored.randomise(draws, level, n_counted)
     least = _least_p(differing, n_common, n_resamples, test)
     note = _undecidable(differing, least, n_resamples, correction, level, test)
@@ -318,7 +314,7 @@ def _undecidable(
 ) -> str:
     """Return why no p-value can be small enough, if none can; `least` are the least p-values."""
     n_pairs, most = len(n_differing), int(n_differing.max())
-    n_counted = n_pairs if correction == "holm" else 1
+    n_counted = CORRECTIONS[correction].n_counted_of_equal(n_pairs)
     compared = counted(n_pairs, "comparison")
     if not most or n_counted * least.min() <= level:
         return ""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import combinations
 from string import ascii_lowercase
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +16,90 @@ from harness._util.libraries import scipy
 from harness.errors import ComparisonError
 
 Floats = NDArray[np.float64]
-Correction = Literal["holm", "benjamini-hochberg", "none"]
+
+
+@dataclass(frozen=True)
+class CorrectionMethod:
+    """A correction of p-values for the number of comparisons.
+
+    Parameters
+    ----------
+    title : str
+        As the sentence below a table calls it.
+    sentence : str
+        As the methods text calls it, after a test.
+    citation : str
+        The key of its source in the report's bibliography; "" for none.
+    adjusted : callable
+        From p-values of shape (n,) to the adjusted ones, in the same order.
+    """
+
+    title: str
+    sentence: str
+    citation: str
+    adjusted: Callable[[Floats], Floats]
+
+    def n_counted(self, n: int) -> float:
+        """Return by what the level is divided for one small p-value among `n`.
+
+        >>> [each.n_counted(10) for each in CORRECTIONS.values()]
+        [10.0, 10.0, 1.0]
+        """
+        p_values = np.ones(max(n, 1))
+        p_values[0] = _TINY
+        return float(self.adjusted(p_values)[0] / _TINY)
+
+    def n_counted_of_equal(self, n: int) -> float:
+        """Return by what the level is divided if all of `n` p-values are equally small.
+
+        >>> [each.n_counted_of_equal(10) for each in CORRECTIONS.values()]
+        [10.0, 1.0, 1.0]
+        """
+        return float(self.adjusted(np.full(max(n, 1), _TINY))[0] / _TINY)
+
+
+_TINY = 2.0**-100
+"""A power of two, of which products and quotients are exact."""
+
+
+def _holm(p_values: Floats) -> Floats:  # SciPy does not have it
+    adjusted = np.empty_like(p_values)
+    order = np.argsort(p_values, kind="stable")
+    steps = np.arange(len(p_values), 0, -1) * p_values[order]
+    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(steps))
+    return adjusted
+
+
+def _benjamini_hochberg(p_values: Floats) -> Floats:
+    adjusted: Floats = scipy.stats.false_discovery_control(p_values, method="bh")
+    return adjusted
+
+
+CORRECTIONS: dict[str, CorrectionMethod] = {
+    "holm": CorrectionMethod(
+        title="Holm's correction",
+        sentence="with Holm's correction",
+        citation="holm1979simple",
+        adjusted=_holm,
+    ),
+    "benjamini-hochberg": CorrectionMethod(
+        title="Benjamini and Hochberg's correction",
+        sentence="with Benjamini and Hochberg's correction",
+        citation="benjamini1995controlling",
+        adjusted=_benjamini_hochberg,
+    ),
+    "none": CorrectionMethod(
+        title="no correction for the number of comparisons",
+        sentence="without a correction for the number of comparisons",
+        citation="",
+        adjusted=np.copy,
+    ),
+}
+"""Every correction by the name that configs use. One is added here and nowhere else."""
+if TYPE_CHECKING:
+    Correction: TypeAlias = str
+else:
+    Correction = Literal[tuple(CORRECTIONS)]
 
 
 @checked(ComparisonError)
@@ -32,18 +117,12 @@ def adjust(p_values: ArrayLike, correction: Correction) -> NDArray[np.float64]:
     >>> adjust([0.01, 0.04, 0.03], "holm").tolist()
     [0.03, 0.06, 0.06]
     """
-    adjusted = as_array("adjust: p_values", p_values, error=ComparisonError).copy()
-    if adjusted.ndim != 1 or ((adjusted < 0) | (adjusted > 1)).any():
+    plain = as_array("adjust: p_values", p_values, error=ComparisonError)
+    if plain.ndim != 1 or ((plain < 0) | (plain > 1)).any():
         raise ComparisonError(
             "adjust: p_values are not all in [0, 1]; give one for each comparison"
         )
-    if correction == "holm":  # SciPy does not have it
-        order = np.argsort(adjusted, kind="stable")
-        steps = np.arange(len(adjusted), 0, -1) * adjusted[order]
-        adjusted[order] = np.minimum(1.0, np.maximum.accumulate(steps))
-    elif correction == "benjamini-hochberg" and len(adjusted):
-        adjusted = scipy.stats.false_discovery_control(adjusted, method="bh")
-    return adjusted
+    return CORRECTIONS[correction].adjusted(plain) if len(plain) else plain.copy()
 
 
 @checked(ComparisonError)

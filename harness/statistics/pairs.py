@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from harness._util.kernels import each_block
 from harness._util.libraries import pd
 from harness.statistics.arrays import paired_t, signs_of_ranks, wilcoxon
-from harness.statistics.corrections import Correction, adjust
+from harness.statistics.corrections import CORRECTIONS, Correction, adjust
 from harness.statistics.expansion import Moments
 from harness.statistics.intervals import IntervalMethod, pair_intervals
 from harness.statistics.many_users import intervals_of_many, randomise_many
@@ -113,7 +113,7 @@ class ScoredPairs:
         return described
 
     def randomise(
-        self, draws: Draws, level: float, n_counted: int
+        self, draws: Draws, level: float, n_counted: float
     ) -> tuple[Floats, NDArray[np.bool_]]:
         """Return p-values of the pairs, and which are bounds; `n_counted` are corrected for."""
         smallest = level / (MARGIN * n_counted)
@@ -147,7 +147,7 @@ def with_power(
 ) -> pd.DataFrame:
     """Add to a family of pairs what it can detect and, with a margin, which are equivalent."""
     errors = StandardError(pairs["standard_error"].to_numpy(), pairs["degrees"].to_numpy())
-    n_counted = 1 if correction == "none" else max(len(pairs), 1)
+    n_counted = CORRECTIONS[correction].n_counted(len(pairs))
     pairs = pairs.assign(detectable=errors.detectable(level / n_counted))
     if margin is None:
         return pairs

@@ -8,7 +8,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.candidates.base import Catalogue, Rated
+from harness.candidates.base import CandidatesSection, Catalogue, Rated
 from harness.candidates.sampled import Sampled
 from harness.datasets import Ratings
 from harness.errors import SplitError
@@ -116,11 +116,11 @@ def test_items_unseen_in_training_are_marked(split):
     assert np.array_equal(found.known, trained)
 
 
-def test_the_names_of_samples_alone_have_their_prefix():
+def test_a_short_name_tells_its_kind():
     assert Sampled(n=3, by="popularity").describe() == "sampled 3 by popularity"
     assert (
         "at random, in proportion to their training ratings, from"
         in Sampled(by="popularity").sentence()
     )
     for section in (Sampled(n=3), Sampled(unknown_users="drop"), Rated(), Catalogue()):
-        assert section.describe().startswith(Sampled.prefix) == isinstance(section, Sampled)
+        assert CandidatesSection.of_name(section.describe()) is type(section)

@@ -25,7 +25,7 @@ def test_a_description_is_complete(what):
     assert what.scale[0] < what.scale[1]
     assert max(what.n_users, what.n_items) <= what.n_ratings <= what.n_users * what.n_items
     assert what.licence
-    if what.kind == "archive":
+    if what.is_published:
         assert (what.url or "").startswith("https://")
         assert what.archive.endswith((".zip", ".tar.gz"))
         assert what.member_name

@@ -173,7 +173,7 @@ def test_a_typing_error_among_options_is_said(frame):
 
 @pytest.mark.parametrize("key", sorted((LOADED | REFUSED).keys() - {"name", "synthetic", "path"}))
 def test_an_option_of_a_named_set_has_an_effect_or_is_refused(folder, key):
-    (named,) = (each.name for each in CATALOGUE.values() if each.kind == "bundled")
+    (named,) = (each.name for each in CATALOGUE.values() if each.bundled)
     value = (LOADED | REFUSED)[key]
     config = {"dataset": {"name": named, key: value}}
     if key in (

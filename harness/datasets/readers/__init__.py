@@ -81,13 +81,20 @@ def kind_of_content(path: Path) -> str | None:
         head = file.read(HEAD)
     builtin = ((name, reader_named(name)) for name in plugins.builtin_names("readers"))
     for name, reader in (*builtin, *_foreign()):
-        recognises = getattr(reader, "recognises", None)
         try:
-            if recognises is not None and recognises(head):
+            if recognised_by(reader, head, path.name):
                 return name
         except (Exception, SystemExit) as error:
             raise _failure(name, f"`recognises` failed ({_said(error)})") from error
     return None
+
+
+def recognised_by(reader: Any, head: bytes, name: str) -> Any:
+    """Return whether a reader of any class recognises a file by its first bytes and its name."""
+    if callable(asked := getattr(reader, "recognise", None)):
+        return asked(head, name)
+    asked = getattr(reader, "recognises", None)
+    return asked is not None and asked(head)
 
 
 def kind_of_file(path: Path) -> str | None:
@@ -101,6 +108,20 @@ def is_text(kind: str) -> bool:
     Those of other packages are not text, so that their code is not imported.
     """
     return kind in plugins.builtin_names("readers") and bool(reader_named(kind).is_text)
+
+
+def separators_of(kind: str | None) -> tuple[str, ...]:
+    """Return the separators that a format of text has first; none if the format is not known."""
+    is_builtin = kind in plugins.builtin_names("readers")
+    return reader_named(kind).separators if kind is not None and is_builtin else ()
+
+
+def has_tables(kind: str) -> bool:
+    """Return whether a config may name a table or a query of a format.
+
+    Those of other packages may do with both what they like.
+    """
+    return kind not in plugins.builtin_names("readers") or bool(reader_named(kind).has_tables)
 
 
 def label_of(kind: str) -> str:

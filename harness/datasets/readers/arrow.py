@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness._util.libraries import pa, pq
-from harness.datasets.readers.base import Reader, ReadOptions, to_table
+from harness.datasets.readers.base import Reader, ReadOptions, example_ratings, to_table
 from harness.datasets.readers.batches import check_rows, gathered, refused
 
 if TYPE_CHECKING:
@@ -26,6 +26,10 @@ class Feather(Reader):
 
     endings = (".feather", ".arrow", ".ipc")
     label = "Feather"
+
+    def write_example(self, path: Path) -> None:
+        """Write the example ratings."""
+        example_ratings().to_feather(path)
 
     def recognises(self, head: bytes) -> bool:
         """Return whether a file begins as an Arrow file does."""
@@ -64,6 +68,10 @@ class ORC(Reader):
 
     endings = (".orc",)
     label = "ORC"
+
+    def write_example(self, path: Path) -> None:
+        """Write the example ratings."""
+        example_ratings().to_orc(path)
 
     def recognises(self, head: bytes) -> bool:
         """Return whether a file begins as an ORC file does."""
@@ -186,6 +194,10 @@ class Parquet(Reader):
 
     endings = (".parquet", ".pq")
     label = "Parquet"
+
+    def write_example(self, path: Path) -> None:
+        """Write the example ratings."""
+        example_ratings().to_parquet(path)
 
     def recognises(self, head: bytes) -> bool:
         """Return whether a file begins as a Parquet file does."""

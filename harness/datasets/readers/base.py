@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from harness._util.libraries import pd
 from harness.datasets.columns import RATINGS, Roles, find_columns
 from harness.datasets.conversion import convert
 from harness.datasets.limits import Limits
@@ -47,6 +48,8 @@ class ReadOptions:
         The file, as messages call it.
     progress : callable, optional
         Called as ``progress(done, total)`` in bytes.
+    separators : tuple of str
+        Of texts without a `separator`: those that are tried first.
     """
 
     kind: str | None = None
@@ -68,6 +71,7 @@ class ReadOptions:
     limits: Limits = field(default_factory=Limits)
     where: str = ""
     progress: Progress | None = None
+    separators: tuple[str, ...] = ()
 
     @property
     def values(self) -> ValueFormat:
@@ -117,10 +121,32 @@ class Reader:
     is_text: ClassVar[bool] = False
     label: ClassVar[str] = ""
     """What messages call a file of the format, as ``Parquet``."""
+    separators: ClassVar[tuple[str, ...]] = ()
+    """Of a text: the separators of fields that are tried first."""
+    has_tables: ClassVar[bool] = False
+    """Whether a file has several tables, so that a config may name one, or a query."""
+    example: ClassVar[bytes] = b""
+    """A small file of the format, with which the reader is tried; see `write_example`."""
 
     def recognises(self, head: bytes) -> bool:
         """Return whether a file that begins with these bytes, at most 4,096, is of the format."""
         return False
+
+    def recognise(self, head: bytes, name: str) -> bool:
+        """Return whether a file is of the format, if no reader has the ending of its name.
+
+        Parameters
+        ----------
+        head : bytes
+            Its first bytes, at most 4,096.
+        name : str
+            Its name without folders, as ``ratings.dump``.
+        """
+        return self.recognises(head)
+
+    def write_example(self, path: Path) -> None:
+        """Write a small file of the format: `example`, or `example_ratings` in another way."""
+        path.write_bytes(self.example)
 
     def read(self, path: Path, options: ReadOptions) -> Table | object:
         """Read a file.
@@ -148,6 +174,22 @@ class Reader:
     def names(self, path: Path, where: str) -> list[str]:
         """Return the names of the columns of a file, by default by reading all of it."""
         return names_of(self.read(path, ReadOptions(where=where)), where)
+
+
+def example_ratings() -> pd.DataFrame:
+    """Return the 24 ratings, of 6 users and 6 items, that the example of each format holds."""
+    rows = [
+        (f"u{user}", f"i{(user * 5 + place * 2) % 6}", 1 + (user * 3 + place * 2) % 5)
+        for user in range(6)
+        for place in (0, 1, 2)
+    ] + [(f"u{user}", f"i{(user * 5 + 1) % 6}", 1 + user % 5) for user in range(6)]
+    return pd.DataFrame(rows, columns=["user", "item", "rating"])
+
+
+def example_lines(separator: str, *, header: bool = True) -> bytes:
+    """Return the ratings of the examples as text, a rating a line."""
+    rows = [["user", "item", "rating"]] * header + example_ratings().astype(str).values.tolist()
+    return "".join(f"{separator.join(row)}\n" for row in rows).encode()
 
 
 def names_of(columns: object, where: str) -> list[str]:

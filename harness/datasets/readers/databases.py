@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from harness.datasets.columns import find_columns
 from harness.datasets.conversion import convert
 from harness.datasets.limits import MEGABYTE, too_slow
-from harness.datasets.readers.base import NO_ROWS, Reader, ReadOptions, to_table
+from harness.datasets.readers.base import NO_ROWS, Reader, ReadOptions, example_ratings, to_table
 from harness.datasets.readers.batches import BYTES_A_ROW, gathered, refused
 from harness.errors import DataError, listed, reason_of, suggestion
 
@@ -39,6 +39,8 @@ _READS = frozenset(
 
 class Database(Reader):
     """A file of tables."""
+
+    has_tables = True
 
     in_tables: ClassVar[bool] = True
 
@@ -81,6 +83,11 @@ class SQLite(Database):
 
     endings = (".sqlite", ".sqlite3", ".db")
     label = "SQLite"
+
+    def write_example(self, path: Path) -> None:
+        """Write the example ratings into a table."""
+        with closing(sqlite3.connect(path)) as base:
+            example_ratings().to_sql("ratings", base, index=False)
 
     def recognises(self, head: bytes) -> bool:
         """Return whether a file begins as an SQLite file does."""
@@ -127,6 +134,14 @@ class DuckDB(Database):
 
     endings = (".duckdb", ".ddb")
     label = "DuckDB"
+
+    def write_example(self, path: Path) -> None:
+        """Write the example ratings into a table."""
+        import duckdb
+
+        with duckdb.connect(str(path)) as base:
+            base.register("example", example_ratings())
+            base.execute("CREATE TABLE ratings AS SELECT * FROM example")
 
     def recognises(self, head: bytes) -> bool:
         """Return whether a file begins as a DuckDB file does."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from harness._util.files import report_os_error
 from harness.datasets.columns import find_columns
 from harness.datasets.conversion import Flaw, convert
-from harness.datasets.readers.base import NO_ROWS, Reader, ReadOptions
+from harness.datasets.readers.base import NO_ROWS, Reader, ReadOptions, example_ratings
 from harness.errors import DataError, reason_of
 
 if TYPE_CHECKING:
@@ -38,6 +38,10 @@ class JSONLines(Reader):
 
     endings = (".jsonl", ".ndjson", ".json")
     label = "JSON"
+
+    def write_example(self, path: Path) -> None:
+        """Write the example ratings, an object a line."""
+        example_ratings().to_json(path, orient="records", lines=True)
 
     def recognises(self, head: bytes) -> bool:
         """Return whether a file begins with an object, or with a list of objects."""

@@ -11,7 +11,7 @@ from harness._util.files import report_os_error
 from harness._util.libraries import pd
 from harness.datasets.columns import is_number
 from harness.datasets.conversion import convert
-from harness.datasets.readers.base import NO_ROWS, Reader, ReadOptions
+from harness.datasets.readers.base import NO_ROWS, Reader, ReadOptions, example_ratings
 from harness.datasets.readers.text import separator_of
 from harness.errors import DataError, reason_of
 from harness.notes.note import Note
@@ -34,6 +34,11 @@ class Matrix(Reader):
     endings: ClassVar[tuple[str, ...]] = ()
     is_text = True
     label = "matrix"
+
+    def write_example(self, path: Path) -> None:
+        """Write the example ratings, users in rows and items in columns."""
+        cells = example_ratings().pivot(index="user", columns="item", values="rating")
+        cells.astype("Int64").to_csv(path)
 
     def names(self, path: Path, where: str) -> list[str]:
         """Return the names of the columns that a matrix becomes."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from harness._util.files import report_os_error
 from harness.datasets.conversion import Flaw, convert
-from harness.datasets.readers.base import NO_ROWS, Reader, ReadOptions
+from harness.datasets.readers.base import NO_ROWS, Reader, ReadOptions, example_ratings
 from harness.errors import DataError, counted
 
 if TYPE_CHECKING:
@@ -26,6 +26,14 @@ class Netflix(Reader):
 
     endings: ClassVar[tuple[str, ...]] = ()
     label = "Netflix Prize"
+
+    def write_example(self, path: Path) -> None:
+        """Write the example ratings, all of one day, below their items."""
+        lines = []
+        for item, ratings in example_ratings().groupby("item"):
+            lines.append(f"{item}:")
+            lines += [f"{user},{rating},2005-12-31" for user, _, rating in ratings.to_numpy()]
+        path.write_text("\n".join([*lines, ""]), encoding="utf-8")
 
     def recognises(self, head: bytes) -> bool:
         """Return whether a file begins with an item, a colon and a line of its ratings."""

@@ -19,7 +19,7 @@ from functools import partial
 from itertools import chain, islice
 from operator import itemgetter
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from harness._util.libraries import arrow_csv, pa
 from harness.datasets.columns import RATINGS, find_columns, is_number, refuse_without_ratings
 from harness.datasets.conversion import SHOWN, Flaw, Table, convert
 from harness.datasets.policies import ValueFormat
-from harness.datasets.readers.base import NO_ROWS, Reader, ReadOptions
+from harness.datasets.readers.base import NO_ROWS, Reader, ReadOptions, example_lines
 from harness.datasets.readers.packed import CountedStream
 from harness.errors import DataError, counted, joined
 from harness.notes.note import Note
@@ -36,7 +36,6 @@ from harness.notes.note import Note
 LONGEST_LINE = 1 << 20
 """Characters of a row; a rating takes some thirty."""
 _SEPARATORS = ("::", "\t", ",", ";", "|")
-_USUAL_SEPARATORS = {"csv": (",", ";", "\t", "|"), "tsv": ("\t",)}
 csv.field_size_limit(max(csv.field_size_limit(), 2 * LONGEST_LINE))
 
 
@@ -135,7 +134,7 @@ def separator_of(line: str, options: ReadOptions) -> str:
     between = line.split("\t")[1::2]
     if between and not any(between):  # as Jester's own files have it
         return "\t\t"
-    candidates = (*_USUAL_SEPARATORS.get(options.kind or "", ()), *_SEPARATORS, "whitespace")
+    candidates = (*options.separators, *_SEPARATORS, "whitespace")
     if options.decimal == ",":  # the mark of a number before that of a field
         candidates = tuple(sorted(candidates, key=lambda mark: (mark == "whitespace", mark == ",")))
     for separator in candidates:
@@ -627,7 +626,6 @@ def _escaped(line: str, layout: Layout) -> list[str] | None:
 class Delimited(Reader):
     """Text whose separator is found in its first line."""
 
-    kind: ClassVar[str | None] = None
     is_text = True
 
     def read(self, path: Path, options: ReadOptions) -> Table:
@@ -637,31 +635,38 @@ class Delimited(Reader):
             path.open("rb") as file,
         ):
             stream = CountedStream(file, options.progress, path.stat().st_size).buffered()
-            return read_text(stream, replace(options, kind=self.kind), options.where)
+            return read_text(stream, replace(options, separators=self.separators), options.where)
+
+    def write_example(self, path: Path) -> None:
+        """Write the example ratings below a header."""
+        path.write_bytes(example_lines(self.separators[0] if self.separators else ","))
 
     def names(self, path: Path, where: str) -> list[str]:
         """Return the fields of the first line."""
         with path.open("rb") as file:
-            _, (names,) = read_sample(file, ReadOptions(self.kind), where)
+            _, (names,) = read_sample(file, ReadOptions(separators=self.separators), where)
         return names
 
 
 class CSV(Delimited):
     """Fields between commas, semicolons, tabs or bars, perhaps in double quotes."""
 
-    kind = "csv"
+    separators = (",", ";", "\t", "|")
     endings = (".csv",)
 
 
 class TSV(Delimited):
     """Fields between tabs; RecBole's atomic files are such."""
 
-    kind = "tsv"
+    separators = ("\t",)
     endings = (".tsv", ".tab", ".inter")
 
 
 class DAT(Delimited):
     """Fields between ``::`` and the like, as MovieLens wrote them."""
 
-    kind = "dat"
     endings = (".dat",)
+
+    def write_example(self, path: Path) -> None:
+        """Write the example ratings as MovieLens wrote them, without a header."""
+        path.write_bytes(example_lines("::", header=False))

@@ -17,6 +17,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -24,6 +25,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from harness.metrics import Scores
 from harness.metrics.own import Lists
 from harness.metrics.ties import as_shown
+from harness.results.record import OwnTable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,6 +96,13 @@ class Analysis:
 
     api: ClassVar[int] = 1
     """The version of the interface that the class is written for."""
+    title: ClassVar[str] = ""
+    """The heading of its table on the page and on a terminal; its name by default."""
+    caption: ClassVar[str] = ""
+    """What stands beside its table; the first paragraph of the docstring by default."""
+    is_decided: ClassVar[bool] = False
+    """Whether cells, config and the files of this package decide all that it makes, so that it is
+    kept with the scores of a run; only a `BuiltinAnalysis` can say so."""
     needs_items: ClassVar[int] = 0
     """How many items at the top of each list it has to know by name, for `Lists.items`."""
 
@@ -114,6 +123,24 @@ class Analysis:
     def notes(self) -> list[Note]:
         """Return what a reader of the run should know."""
         return []
+
+    @classmethod
+    def view(cls, name: str, table: pd.DataFrame) -> OwnTable:
+        """Return its table as runs keep it and the page shows it: with a title and a caption.
+
+        Parameters
+        ----------
+        name : str
+            As a config names the analysis.
+        table : DataFrame
+        """
+        about = cls.caption or first_paragraph(cls)
+        return OwnTable.of(table, title=cls.title or name, caption=about)
+
+
+def first_paragraph(kind: type) -> str:
+    """Return the first paragraph of the docstring of a class itself, on one line."""
+    return " ".join(inspect.cleandoc(vars(kind).get("__doc__") or "").partition("\n\n")[0].split())
 
 
 class BuiltinAnalysis(Analysis):

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 class Bounds(BuiltinAnalysis):
     """The best and the expected score of each table, and which metrics cannot tell rows apart."""
 
+    is_decided = True
+
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan)
         self.results: list[BoundResult] = []

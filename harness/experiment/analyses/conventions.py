@@ -123,6 +123,8 @@ class ByConvention:
 class Conventions(BuiltinAnalysis):
     """The nDCG of each row by the definition of each library, at the rank of the headline."""
 
+    is_decided = True
+
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan)
         labels = [str(metric) for metric in plan.metrics]

@@ -172,6 +172,8 @@ Means = Mapping[tuple[str, str], AlgorithmMean]
 class GroupsOfTables(BuiltinAnalysis):
     """Scores, intervals, letters and gaps in groups of users and of items, by table."""
 
+    is_decided = True
+
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan)
         self.scores: list[GroupScores] = []

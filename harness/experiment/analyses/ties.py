@@ -29,6 +29,8 @@ RULES = ("average", "first", "last", "best", "worst")
 class Ties(BuiltinAnalysis):
     """The headline metric, or nDCG where that has no ties, with its ties ordered in every way."""
 
+    is_decided = True
+
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan)
         labels = [str(metric) for metric in plan.metrics]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from harness._util.arguments import is_floating
 from harness.algorithms import surprise
 from harness.extras.accelerate.calls import ComparisonError
 from harness.extras.accelerate.predictions import LazyList
@@ -67,7 +68,7 @@ def _require_same_arrays(here: Any, there: Any, where: str) -> None:
     if here.dtype != there.dtype or here.shape != there.shape:
         _differ((here.dtype, here.shape), (there.dtype, there.shape), where)
     differs = here != there
-    if here.dtype.kind == "f":
+    if is_floating(here):
         differs &= ~(np.isnan(here) & np.isnan(there))
         differs |= (here == 0) & (np.signbit(here) != np.signbit(there))
     if differs.any():

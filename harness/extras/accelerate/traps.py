@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from harness._util.arguments import is_floating
 from harness.algorithms import surprise
 from harness.algorithms.trainset import ColumnTrainset, Floats
 
@@ -97,7 +98,7 @@ def warn_of_divergence(model: surprise.AlgoBase, trainset: Any) -> None:
         return
     for name in ("pu", "qi", "bu", "bi", "yj"):
         values = vars(model).get(name)
-        is_array = isinstance(values, np.ndarray) and values.dtype.kind == "f"
+        is_array = isinstance(values, np.ndarray) and is_floating(values)
         if is_array and not np.isfinite(values).all():
             break
     else:

@@ -15,7 +15,11 @@ from harness.console.command import command
 from harness.console.screen import documents, give_result, say
 
 
-@command("audit quickstart", "audit lists.csv --truth test.csv --train train.csv")
+@command(
+    "audit quickstart",
+    "audit lists.csv --truth test.csv --train train.csv",
+    group="Check others' numbers",
+)
 @click.argument(
     "sources", nargs=-1, required=True, metavar="RUN|FILE...", shell_complete=words.run_names
 )

@@ -7,8 +7,7 @@ from typing import Any
 from harness import metrics
 from harness._util.libraries import pd
 from harness.algorithms import registry
-from harness.candidates.base import Rated
-from harness.candidates.sampled import Sampled
+from harness.candidates.base import Catalogue
 from harness.errors import ResultsError, counted
 from harness.extras.audit.findings import Audit
 from harness.extras.audit.search import RMSE, AuditSearch, Values
@@ -97,13 +96,13 @@ def _check_table(
     future.of_table(search, of_data, best, beside, where)
     chosen_on_test.of_table(search, info, rows, where)
     asked = info.section("candidates", best["candidates"])
-    if isinstance(asked, Sampled):
-        effect = beside("candidates", "catalogue")
+    if asked.is_sample:
+        effect = beside("candidates", Catalogue.name)
         search.found("sampled.run", effect, candidates=best["candidates"], **where)
-    if getattr(asked, "training_items", "drop") == "keep":
-        search.found("training-items.run", beside("candidates", "catalogue"), **where)
+    if asked.keeps_training_items:
+        search.found("training-items.run", beside("candidates", Catalogue.name), **where)
     cells = [cell for cell in info.finished if cell.row == best["row"]]
-    drops = getattr(asked, "unknown_users", "") == "drop"
+    drops = asked.unknown_users == "drop"
     if drops:
         dropped_users.of_table(search, cells, of_data, where)
     for entry in info.ties:
@@ -113,7 +112,7 @@ def _check_table(
         if shown.table == key:
             ideal.of_table(search, shown, best["row"], where)
     ends = (best, rows.iloc[0])
-    indistinct.of_table(search, info, key, ends, where, rated=isinstance(asked, Rated))
+    indistinct.of_table(search, info, key, ends, where, rated=asked.only_rated)
     sizes = {split.fingerprint: split.n_test for split in of_data if split.unknown}
     counts = {}
     for row, name in zip(rows["row"], rows["algorithm"], strict=True):
@@ -174,7 +173,7 @@ def _check_outputs(search: AuditSearch, run: Run) -> dict[tuple[str, str], int]:
             if (row, finding.id) not in reported:
                 reported.add((row, finding.id))
                 effect = dict(finding.effect)
-                if not isinstance(asked, Rated):  # lists of test ratings are not those of the table
+                if not asked.only_rated:  # lists of test ratings are not those of the table
                     effect = {label: v for label, v in effect.items() if label == str(RMSE)}
                 update = {"where": f"{place}; {finding.where}", "effect": effect}
                 search.findings.append(finding.model_copy(update=update))

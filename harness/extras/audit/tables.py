@@ -35,7 +35,7 @@ def read(path: Path, required: Roles, optional: Roles, form: str = RUN) -> pd.Da
     broken = rows.duplicated(PAIR) if "item" in rows else np.zeros(len(rows), bool)
     broken = broken | ~np.isfinite(rows.get("key", 0))
     rows["at"] = [table.at(row) if wrong else "" for row, wrong in enumerate(broken)]
-    trec = form_of(find_file(path, None), form).kind == "trec"
+    trec = form_of(find_file(path, None), form).is_trec
     return rows.sort_values("item", ascending=False, kind="stable") if trec else rows
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from harness import metrics, statistics
 from harness._util import seeds
 from harness._util.libraries import pd
+from harness.candidates.base import CandidatesSection
 from harness.config.settings import Inference
 from harness.errors import ResultsError, joined
 from harness.notes.note import Note
@@ -315,7 +316,7 @@ def notes_on_curves(
     curves = curves_of(splits, tables)
     for curve in curves:
         where = curve.title if len(curves) > 1 else ""
-        if not curve.candidates.startswith("rated"):
+        if not CandidatesSection.of_name(curve.candidates).only_rated:
             yield Note("curve-candidates", {"candidates": curve.candidates}, where)
     if settings is None or not len(users) or not is_mean_of_users(metrics.parse(label)):
         return

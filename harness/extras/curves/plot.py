@@ -21,6 +21,7 @@ class LearningPlot(Plot):
     """A metric by share of the training ratings, drawn with the table of the largest share."""
 
     name = "learning"
+    is_optional = True
     title = "Learning curves"
     caption = (
         "One test part; each mark is a row whose models saw this share of the training ratings. "

@@ -69,7 +69,11 @@ def _by_role(
     return named_columns(text, [role for role in KINDS if role != "timestamp"], option.opts[0])
 
 
-@command("evaluate lists.csv --truth test.csv --metrics ndcg@10", "evaluate quickstart")
+@command(
+    "evaluate lists.csv --truth test.csv --metrics ndcg@10",
+    "evaluate quickstart",
+    group="Check others' numbers",
+)
 @click.argument(
     "files",
     nargs=-1,

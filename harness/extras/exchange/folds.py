@@ -18,7 +18,7 @@ import numpy as np
 from harness._util.files import RUN_FILE, report_os_error, write_whole
 from harness._util.libraries import pd
 from harness.algorithms.trainset import Bools, Codes, Floats
-from harness.candidates.base import Candidates, CandidatesSection, Catalogue
+from harness.candidates.base import Candidates, CandidatesSection
 from harness.config.experiment import NAME
 from harness.config.from_python import name_of_given
 from harness.datasets.exchanged import Written, read_table
@@ -314,11 +314,11 @@ class _File:
         try:
             estimated, _ = scorer.pairs()
         except _MissingError:
-            if not isinstance(section, Catalogue):
+            if not section.is_whole_catalogue:
                 raise
         else:
             pairs = pairs if self.by_rank else estimated
-        if isinstance(section, Catalogue):
+        if section.is_whole_catalogue:
             lists = self._catalogue(plan, section, selected)
         else:
             ids = ratings.user_ids, ratings.item_ids
@@ -354,7 +354,7 @@ class _File:
             name, ratings, record.users, {label: of.per_user for label, of in scores.items()}
         )
 
-    def _catalogue(self, plan: Plan, section: Catalogue, selected: Candidates) -> Rankings:
+    def _catalogue(self, plan: Plan, section: CandidatesSection, selected: Candidates) -> Rankings:
         """Return the file's lists of the evaluated users, over the items of the training part."""
         split, ratings, rows = self.split, self.split.ratings, self.rows
         users = selected.users.astype(np.int64)
@@ -364,7 +364,7 @@ class _File:
         pairs = rows.users * ratings.n_items + rows.items
         trained = ratings.users[split.train].astype(np.int64) * ratings.n_items
         seen = np.isin(pairs, trained + ratings.items[split.train])
-        if section.training_items == "drop" and (n_seen := int(seen.sum())):
+        if not section.keeps_training_items and (n_seen := int(seen.sum())):
             raise ResultsError(
                 f"{self.path}: {n_seen:,} of {counted(len(seen), 'row')} with an item that the "
                 f"user rated in the training part of {split.name}, fold {split.fold + 1}, which "
@@ -396,7 +396,7 @@ class _File:
         judged_items, relevant = selected.items[judged].astype(np.int64), selected.ratings[judged]
         listed = ListedRows(positions, items, rows.values[ranked])
         truth = ListedRows(owners[judged], judged_items, relevant)
-        ids, by_name = (ratings.user_ids[users], ratings.item_ids), section.list_ties is None
+        ids, by_name = (ratings.user_ids[users], ratings.item_ids), not section.ties_as_in_training
         lists = match(listed, truth, *ids, by_rank=self.by_rank, by_name=by_name)
         top = None if lists.top_items is None else lists.top_items[:, : plan.depth]
         return replace(lists, top_items=top if plan.depth else None)

@@ -19,7 +19,7 @@ from harness.experiment.plan import Plan
 from harness.extras.exchange import folds as exchange
 
 
-@command("split my.yaml -o splits", "split my.yaml --export folds")
+@command("split my.yaml -o splits", "split my.yaml --export folds", group="Tools")
 @click.argument("config", metavar="CONFIG", shell_complete=words.config_names)
 @options.overrides
 @click.option(

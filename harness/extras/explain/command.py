@@ -17,7 +17,9 @@ from harness.extras.explain.similarities import place_of
 
 
 @command(
-    "similar quickstart --algorithm SVDpp --item 1", "similar my.yaml --user 42 --top 5 > near.csv"
+    "similar quickstart --algorithm SVDpp --item 1",
+    "similar my.yaml --user 42 --top 5 > near.csv",
+    group="Use a model",
 )
 @click.argument("source", metavar="CONFIG|RUN", shell_complete=words.configs_and_runs)
 @options.row

@@ -32,7 +32,11 @@ UNDECIDED = 3
 COLOURS = {"not worse": "green", "worse": "red", "undecided": "yellow"}
 
 
-@command("gate new-run --against last-run", "gate new.csv --against old.csv --truth test.csv")
+@command(
+    "gate new-run --against last-run",
+    "gate new.csv --against old.csv --truth test.csv",
+    group="Check others' numbers",
+)
 @click.argument("new", metavar="NEW", shell_complete=words.run_names)
 @click.option(
     "--against",

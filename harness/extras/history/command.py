@@ -23,7 +23,11 @@ if TYPE_CHECKING:
 COLUMNS = ("started (UTC)", "value", "low", "high", "users", "changed since the run above")
 
 
-@command("history quickstart", "history quickstart --metric ndcg@10 --row SVD --last 10")
+@command(
+    "history quickstart",
+    "history quickstart --metric ndcg@10 --row SVD --last 10",
+    group="Look at results",
+)
 @click.argument("name", metavar="NAME", shell_complete=words.run_names)
 @click.option(
     "--metric",

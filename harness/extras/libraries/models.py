@@ -280,6 +280,8 @@ class LibraryEntry(Algorithm):
     """What is known of all models of other libraries; `entry` makes that of one of them."""
 
     kind: ClassVar = "library"
+    compiles: ClassVar[bool] = False
+    can_be_saved: ClassVar[bool] = False
     summary = "a model of another library, in an environment of its own"
     gives_ratings: ClassVar[bool] = True
 

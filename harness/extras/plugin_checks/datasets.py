@@ -37,9 +37,9 @@ def _entry(entry: DataSet) -> Iterator[str]:
     """Yield what is wrong with an entry of the catalogue."""
     if not (entry.title and entry.licence):
         yield "no title or no licence; write both"
-    if entry.kind == "archive" and not (entry.url or entry.wheel):
+    if entry.is_published and not (entry.url or entry.wheel):
         yield "no address; write where it is published"
-    if min(entry.n_ratings, entry.n_users, entry.n_items) < (entry.kind != "synthetic"):
+    if min(entry.n_ratings, entry.n_users, entry.n_items) < (not entry.is_made_up):
         yield "no counts; write how many ratings, users and items there are"
 
 

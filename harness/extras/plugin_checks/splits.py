@@ -77,6 +77,9 @@ def steps(name: str) -> Iterator[str | bytes]:
 
 def _made(kind: type[SplitSection | FilterSection], name: str) -> Any:
     """Return a section with a guess for each key without a default; None where none is valid."""
+    of_files = issubclass(kind, SplitSection) and kind.from_files is True
+    if kind.example and not of_files:
+        return kind.model_validate({"kind": name, **kind.example})
     required = [key for key, field in kind.model_fields.items() if field.is_required()]
     for guess in GUESSES:
         with suppress(ValidationError):

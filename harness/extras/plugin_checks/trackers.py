@@ -17,9 +17,6 @@ from harness.experiment.tracking import tracked_rows
 from harness.extras.plugin_checks.small_runs import CONFIG
 from harness.results.runs import Run
 
-ELSEWHERE = {"mlflow": {"uri": "sqlite:///mlflow.db"}, "wandb": {"mode": "offline"}}
-"""Parameters with which this package's own trackers reach no server."""
-
 
 def steps(name: str) -> Iterator[str | bytes]:
     """Yield what is wrong with a tracker in this process.
@@ -31,7 +28,7 @@ def steps(name: str) -> Iterator[str | bytes]:
     if lacking := kind.missing():
         yield lacking
         return
-    params: dict[str, Any] = ELSEWHERE.get(name, {})
+    params: dict[str, Any] = dict(kind.example)
     for parameter, message in parameter_faults(name, params):
         yield f"{parameter or 'parameters'}: {message}; give a default, so that it can be tried"
         return

@@ -22,6 +22,7 @@ from harness.results.scores import is_mean_of_users
 from harness.results.statistics import MetricComparison
 from harness.results.table import GROUP
 from harness.statistics import SEED_TESTS, sample_size
+from harness.statistics.corrections import CORRECTIONS
 from harness.statistics.standard_error import POWER
 
 NO_NUMBER = "no number"
@@ -169,7 +170,7 @@ def analyse(
             "and several seeds, or a test over users"
         )
     n_counted = max(len(entry.pairs) for entry in compared)
-    level = (1 - settings.confidence) / (1 if settings.correction == "none" else n_counted)
+    level = (1 - settings.confidence) / CORRECTIONS[settings.correction].n_counted(n_counted)
     if not level < power < 1:
         raise ComparisonError(f"power: {power}; use a chance above the level, as 0.8")
     rows, n_pairs = list[dict[str, object]](), sum(len(entry.pairs) for entry in compared)
@@ -226,7 +227,7 @@ def _pairs(
         if folded(entry.name) in NOT_PERSONALISED
     }
     place = {name: number for number, name in enumerate(rows)}
-    n_pairs = 1 if settings.correction == "none" else len(comparison.pairs)
+    n_pairs = CORRECTIONS[settings.correction].n_counted(len(comparison.pairs))
     level = (1 - settings.confidence) / n_pairs
     for pair in comparison.pairs:
         one, other = place[pair.first], place[pair.second]

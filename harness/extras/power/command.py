@@ -17,7 +17,11 @@ from harness.errors import HarnessError
 from harness.extras.power.analysis import columns
 
 
-@command("power quickstart --difference 0.005", "power my.yaml --pilot 500 --difference 0.005")
+@command(
+    "power quickstart --difference 0.005",
+    "power my.yaml --pilot 500 --difference 0.005",
+    group="Check others' numbers",
+)
 @click.argument("run", metavar="RUN|CONFIG", shell_complete=words.run_names)
 @click.option(
     "--difference",

@@ -32,7 +32,7 @@ class _Sources(Command):
         super().format_epilog(ctx, formatter)
 
 
-@command("reproduce", "reproduce --no-runs", cls=_Sources)
+@command("reproduce", "reproduce --no-runs", group="Check others' numbers", cls=_Sources)
 @click.argument("sources", metavar="[SOURCE]...", nargs=-1)
 @click.option("--quiet", "-q", is_flag=True, help="Print only the table.")
 @click.option(

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from harness.config.trackers import TrackedRow, Tracker
 from harness.extras.trackers.files_of_run import files_of
@@ -113,6 +113,8 @@ class MLflow(Tracker):
     experiment : str, optional
         Name of MLflow's experiment; by default that of the run.
     """
+
+    example: ClassVar[Mapping[str, Any]] = {"uri": "sqlite:///mlflow.db"}
 
     def __init__(self, uri: str | None = None, experiment: str | None = None) -> None:
         self.uri, self.experiment = uri, experiment

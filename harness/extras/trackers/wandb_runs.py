@@ -6,7 +6,7 @@ import importlib
 import importlib.util
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from harness.config.trackers import TrackedRow, Tracker
 from harness.errors import PluginError
@@ -36,6 +36,8 @@ class WandB(Tracker):
     folder : str, optional
         Where W&B keeps its files; by default ``wandb`` in the working directory.
     """
+
+    example: ClassVar[Mapping[str, Any]] = {"mode": "offline"}
 
     def __init__(
         self,

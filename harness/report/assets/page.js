@@ -19,7 +19,7 @@
       let shown = 0;
       for (const figure of all("figure", plot)) {
         const drawn = figure.dataset.label;
-        const fits = metric === null || drawn === metric || (figure.dataset.kind === "ndcg-over-k"
+        const fits = metric === null || drawn === metric || (figure.dataset.family !== undefined
           && metric.includes("@") && drawn.split("@")[0] === metric.split("@")[0]);
         figure.hidden = figure.dataset.place !== place || !fits;
         shown += figure.hidden ? 0 : 1;
