@@ -21,7 +21,7 @@ from matplotlib import pyplot
 from harness.extras.curves.learning import gains_of, required_curves
 from harness.report.styles import plot_style
 from harness.results import read_run
-from harness.results.markdown import to_markdown
+from harness.results.runs import to_markdown
 from harness.results.table import display_table
 
 Row = dict[str, Any]

@@ -1,22 +1,24 @@
-"""Files and folders replaced completely or not at all, and locks that end with their process."""
+"""Paths, files and folders replaced completely or not at all, and locks of one process."""
 
 from __future__ import annotations
 
 import errno
+import glob
 import hashlib
 import io
 import os
+import re
 import secrets
 import shutil
 import stat
 import sys
 import time
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import IO
 
-from harness.errors import HarnessError, ResultsError, reason_of
+from harness.errors import MASK, HarnessError, ResultsError, is_url, masked, reason_of
 
 RUN_FILE = "run.json"
 """The record of a run, in its folder."""
@@ -321,3 +323,42 @@ def refuse_link(path: Path) -> Path:
     if path.is_symlink():
         raise ResultsError(f"{path}: a link to another file; remove the link")
     return path
+
+
+PATTERN = re.compile(r"[*?\[]")
+"""What a path that stands for several files has in it."""
+
+
+def placed(path: str | Path, base: Path | None) -> Path:
+    """Return where a path is that a config names: relative to its folder or the working one."""
+    # Path.expanduser raises an error for the home of a user that does not exist.
+    return (base or Path()) / os.path.expanduser(path)  # noqa: PTH111
+
+
+def as_list(paths: str | Sequence[str]) -> list[str]:
+    """Return one path, or several, as a list."""
+    return [paths] if isinstance(paths, str) else list(paths)
+
+
+def are_there(paths: Sequence[str], base: Path | None) -> bool:
+    """Return whether each path, or what a pattern stands for, is on this machine or elsewhere."""
+    return all(
+        is_url(path)
+        or placed(path, base).exists()
+        or (PATTERN.search(path) is not None and bool(glob.glob(str(placed(path, base)))))  # noqa: PTH207
+        for path in paths
+    )
+
+
+def file_name(path: str) -> str:
+    """Return the last part of a path, or of an address without its query.
+
+    Examples
+    --------
+    >>> file_name("a/b.csv"), file_name("https://ann:secret@example.org/b.csv?key=a/b.c")
+    ('b.csv', 'b.csv')
+    """
+    if is_url(path):
+        path = masked(path).partition("://")[2].removesuffix("?" + MASK)
+        return PurePosixPath(path.partition("/")[2]).name
+    return path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]

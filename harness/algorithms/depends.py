@@ -8,8 +8,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from harness._util.files import remembered_digest
-from harness._util.paths import placed
+from harness._util.files import placed, remembered_digest
 from harness.errors import AlgorithmError, reason_of
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 import harness
-from harness.config.files import bundled
+from harness.config.yaml import bundled
 from harness.console import answers
 from harness.console import options as words
 from harness.console.answers import DatasetAnswer, unnamed_columns

@@ -11,7 +11,7 @@ import harness
 from harness import datasets
 from harness.algorithms import registry
 from harness.algorithms.sources import sources
-from harness.config.files import bundled, read
+from harness.config.yaml import bundled, read
 from harness.console import options
 from harness.console.command import command
 from harness.console.screen import say, show_table

@@ -12,8 +12,8 @@ import click
 
 from harness._util.files import read_regular, refuse_below_file, report_os_error, write_output
 from harness.cli.schema import make_schema, to_text
-from harness.config.files import refuse_ratings
 from harness.config.load import load
+from harness.config.yaml import refuse_ratings
 from harness.console import answers
 from harness.console.answers import DatasetAnswer, config_text
 from harness.console.command import command

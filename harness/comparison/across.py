@@ -16,8 +16,8 @@ from harness.config.experiment import headline_of
 from harness.datasets.catalogue import CATALOGUE
 from harness.errors import ComparisonError, ResultsError, counted, suggestion
 from harness.notes.note import Note
+from harness.results.cells import LONGEST_VALUE, distinct_names, flattened
 from harness.results.headline import chosen_metric
-from harness.results.names import LONGEST_VALUE, distinct_names, flattened
 from harness.results.reading import read_run
 from harness.results.record import DataInfo
 from harness.results.runs import Run

@@ -19,8 +19,7 @@ from harness.errors import joined
 from harness.metrics import Metric
 from harness.metrics.arrays import Floats
 from harness.notes.note import Note
-from harness.results.cells import AnyCell, failed_metrics
-from harness.results.names import TableName, grouped
+from harness.results.cells import AnyCell, TableName, failed_metrics, grouped
 from harness.results.record import SplitInfo
 from harness.results.scores import is_mean_of_users, plain_rows
 from harness.results.statistics import MetricComparison

@@ -12,8 +12,7 @@ from harness.comparison.inference import OF_TESTS, infer, notes_on_tests
 from harness.config.experiment import headline_of
 from harness.errors import ComparisonError, ResultsError
 from harness.notes.note import PLAIN, Note, by_weight
-from harness.results.cells import AnyCell, measured
-from harness.results.names import RowKey, RowName, TableName, distinct_names
+from harness.results.cells import AnyCell, RowKey, RowName, TableName, distinct_names, measured
 from harness.results.record import RunInfo
 from harness.results.runs import Run
 from harness.results.statistics import ConventionScores, MetricComparison, RowResult, TieScores

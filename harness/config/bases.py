@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from harness._util.paths import placed
+from harness._util.files import placed
 from harness.config.document import Document, fault_at, line_of, moved, moved_paths, source_of
 from harness.config.experiment import Experiment
-from harness.config.files import bundled, read
+from harness.config.yaml import bundled, read
 from harness.datasets.section import DatasetSection
 from harness.errors import ConfigError
 from harness.schema.sections import PATHS, KeyPath, brief, sections_at

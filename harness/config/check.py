@@ -11,13 +11,12 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from harness._util.paths import as_list, placed
+from harness._util.files import as_list, placed
 from harness.algorithms import depends, own, registry
-from harness.config.document import Document, fault_at, key_at, line_of
+from harness.config.document import Document, fault_at, key_at, line_of, name_of_given
 from harness.config.experiment import AlgorithmConfig, AlgorithmSection, Experiment
-from harness.config.files import RENAMED
-from harness.config.from_python import name_of_given
 from harness.config.trackers import tracker_faults
+from harness.config.yaml import RENAMED
 from harness.errors import ConfigError, Fault, PluginError
 from harness.plugins import registry as plugins
 from harness.plugins.own_modules import add_files, search_in

@@ -12,11 +12,10 @@ from pydantic import TypeAdapter, ValidationError
 
 from harness.config.bases import extended
 from harness.config.check import all_code_named, checked
-from harness.config.document import Document, fault_at, key_at, refusal
+from harness.config.document import GIVEN, Document, fault_at, key_at, name_of_given, refusal
 from harness.config.experiment import Experiment
-from harness.config.files import read
-from harness.config.from_python import GIVEN, as_sections, name_of_given, with_variables
-from harness.config.yaml import parse
+from harness.config.from_python import as_sections, with_variables
+from harness.config.yaml import parse, read
 from harness.datasets.section import OF_LOADED, DatasetSection
 from harness.errors import ConfigError, counted, joined
 from harness.plugins import registry as plugins

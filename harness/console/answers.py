@@ -16,14 +16,12 @@ from typing import TYPE_CHECKING
 import click
 
 from harness import datasets
-from harness._util.files import write_output
-from harness._util.paths import file_name
+from harness._util.files import file_name, write_output
 from harness.algorithms import registry
 from harness.config.document import Document
 from harness.config.experiment import Experiment
-from harness.config.files import bundled, read
 from harness.config.load import load
-from harness.config.yaml import escaped
+from harness.config.yaml import bundled, escaped, read
 from harness.console import options as words
 from harness.console.options import Choice
 from harness.console.screen import plain, printable, say, show_table

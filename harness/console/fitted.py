@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import harness
-from harness.config.files import bundled
 from harness.config.load import load
+from harness.config.yaml import bundled
 from harness.console import options
 from harness.console.screen import say
 from harness.errors import HarnessError, ResultsError

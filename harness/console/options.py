@@ -25,7 +25,7 @@ def config_names(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """Return the configs of the package and the YAML files here; elsewhere the shell looks."""
-    from harness.config.files import bundled  # only completion needs readers of configs
+    from harness.config.yaml import bundled  # only completion needs readers of configs
 
     files = (path.name for pattern in ("*.yaml", "*.yml") for path in Path().glob(pattern))
     return _or_files([*sorted(files), *bundled()], incomplete)

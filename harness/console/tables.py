@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from harness.errors import HarnessError, MetricError, joined, suggestion
 from harness.metrics import parse
 from harness.report import latex
-from harness.results.markdown import to_markdown
+from harness.results.runs import to_markdown
 from harness.results.table import (
     GROUP,
     TextTable,

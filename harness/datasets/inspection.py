@@ -10,6 +10,7 @@ from typing import TypedDict
 
 from harness.datasets.cleaning import outliers
 from harness.datasets.columns import RATINGS
+from harness.datasets.conversion import GROUPED
 from harness.datasets.loading import load
 from harness.datasets.places import find_file
 from harness.datasets.ratings import Ratings
@@ -17,7 +18,6 @@ from harness.datasets.readers import column_names, is_text, kind_of_file, readin
 from harness.datasets.readers.base import ReadOptions
 from harness.datasets.readers.packed import unpacked
 from harness.datasets.readers.text import encoding_of, header_and_columns, read_sample
-from harness.datasets.values import GROUPED
 from harness.errors import DataError
 
 LINES = 200

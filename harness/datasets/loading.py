@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness._util.arguments import as_array, check_path, checked
-from harness._util.files import cache_folder, hold
+from harness._util.files import cache_folder, hold, placed
 from harness._util.libraries import pd
-from harness._util.paths import placed
 from harness.datasets import features
 from harness.datasets.catalogue import DataSet, FeatureFile, dataset_names, is_archive
 from harness.datasets.cleaning import refuse_faults

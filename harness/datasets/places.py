@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness._util.arguments import check_path
-from harness._util.paths import PATTERN, file_name, placed
+from harness._util.files import PATTERN, file_name, placed
 from harness.datasets.limits import MEGABYTE, PATIENCE, REMOTE_SECONDS, SLOWEST, Limits, too_slow
 from harness.datasets.openers import named, opener_of, scheme_of
 from harness.datasets.readers import kind_of

@@ -10,17 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness._util.libraries import pa, pc, pd
-from harness.datasets.arrow_columns import (
+from harness.datasets.columns import (
     Marker,
     Mask,
     floats,
+    is_number,
     is_numeric,
     is_text,
     parse_distinct,
     plain,
     shown,
 )
-from harness.datasets.columns import is_number
 from harness.errors import DataError
 from harness.notes.note import Note
 

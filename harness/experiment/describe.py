@@ -1,4 +1,4 @@
-"""What data are like, and what each split of a config can answer, before anything is fitted."""
+"""What data are like, what each split of a config can answer, and which plug-ins it uses."""
 
 from __future__ import annotations
 
@@ -16,12 +16,20 @@ from numpy.typing import NDArray
 from harness import datasets
 from harness._util.arguments import checked
 from harness._util.files import RUN_FILE
+from harness.algorithms import registry
+from harness.config.experiment import Experiment
 from harness.datasets import Ratings
 from harness.datasets.inspection import Description, find_section
+from harness.datasets.openers import scheme_of
+from harness.datasets.readers import kind_of
 from harness.datasets.readers.json_lines import holds_records
-from harness.errors import DataError, counted
+from harness.datasets.section import DatasetSection
+from harness.errors import DataError, counted, is_url
 from harness.experiment.plan import Plan
+from harness.metrics import parse_many
+from harness.metrics.labels import facts_of
 from harness.notes.note import Note
+from harness.plugins import registry as plugins
 from harness.results.description import (
     MOST_VALUES,
     QUANTILES,
@@ -29,6 +37,7 @@ from harness.results.description import (
     Quantile,
     SplitDescription,
 )
+from harness.results.record import PluginUsed
 from harness.splits import Split
 
 WARN_SHARE = 0.1
@@ -277,3 +286,48 @@ def _loaded(source: str | Path | Mapping[str, object]) -> Ratings:
     ratings = datasets.load(section)
     note = Note("layout-found", {"settings": named})
     return replace(ratings, notes=(*ratings.notes, note))
+
+
+def plugins_used(experiment: Experiment) -> Iterator[PluginUsed]:
+    """Yield each plug-in that is not this package's own, with what readers of the run need."""
+    for section in experiment.dataset:
+        if section.name is not None and section.data_set is None:
+            yield from plugin_used("datasets", section.name, {})
+        if (reader := _reader(section)) is not None:
+            yield from plugin_used("readers", reader, {})
+        for scheme in dict.fromkeys(map(scheme_of, filter(is_url, section.paths))):
+            if plugins.foreign_origin("openers", scheme):  # others that nobody has are of fsspec
+                yield from plugin_used("openers", scheme, {})
+    for row in {row.name: row for row in experiment.algorithms}.values():
+        if "/" not in row.name:
+            yield from plugin_used("algorithms", registry.canonical(row.name), {})
+    for metric in {metric.name: metric for metric in parse_many(experiment.metrics)}.values():
+        if not plugins.find("metrics", metric.name).is_builtin:
+            yield from plugin_used("metrics", metric.name, facts_of(metric.definition))
+    for name in experiment.analyses:
+        yield from plugin_used("analyses", name, {})
+    for name in experiment.trackers:
+        yield from plugin_used("trackers", name, {})
+    for split in experiment.split:
+        if not plugins.find("splits", split.kind).is_builtin:
+            facts = {"name": split.describe(), "sentence": split.sentence()}
+            yield from plugin_used("splits", split.kind, facts)
+    for filtered in experiment.filters:
+        yield from plugin_used("splits", filtered.kind, {"name": filtered.describe()})
+
+
+def _reader(section: DatasetSection) -> str | None:
+    """Return the name of the reader of a file of one's own."""
+    if section.format is not None or section.path is None:
+        return section.format
+
+    return kind_of(section.paths[0])
+
+
+def plugin_used(kind: str, name: str, facts: dict[str, Any]) -> Iterator[PluginUsed]:
+    """Yield a plug-in unless it is this package's own."""
+    plugin = plugins.find(kind, name)
+    if not plugin.is_builtin:
+        yield PluginUsed(
+            kind=kind, name=name, package=plugin.package, version=plugin.version, facts=facts
+        )

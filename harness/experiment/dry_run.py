@@ -6,7 +6,7 @@ import importlib.util
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,23 +15,16 @@ from harness import splits
 from harness._util.libraries import psutil
 from harness.algorithms import registry
 from harness.candidates.base import Candidates
-from harness.config.experiment import Experiment
-from harness.datasets.openers import scheme_of
-from harness.datasets.readers import kind_of
-from harness.datasets.section import DatasetSection
-from harness.errors import HarnessError, counted, is_url
+from harness.errors import HarnessError, counted
 from harness.experiment import plan as checks
 from harness.experiment.cell import SHARE_OF_MEMORY
 from harness.experiment.memory import available_bytes
 from harness.experiment.plan import Plan, check_groups
 from harness.experiment.tuning import cut_grids, n_planned
-from harness.metrics import Rankings, parse_many
-from harness.metrics.labels import facts_of
+from harness.metrics import Rankings
 from harness.notes.note import Note, by_weight
-from harness.plugins import registry as plugins
 from harness.rankings import evaluation
-from harness.results.names import distinct_names
-from harness.results.record import PluginUsed
+from harness.results.cells import distinct_names
 from harness.schema.sections import Section
 from harness.splits import Split
 
@@ -254,47 +247,3 @@ def _facts(plan: Plan, divided: list[list[list[Split]]]) -> Iterator[tuple[str, 
                 yield "split", f"{text}{of}: {several if n_folds > 1 else parts}"
     rules = experiment.candidates
     yield "candidates", "; ".join(_unique([section.describe() for section in rules], rules))
-
-
-def plugins_used(experiment: Experiment) -> Iterator[PluginUsed]:
-    """Yield each plug-in that is not this package's own, with what readers of the run need."""
-    for section in experiment.dataset:
-        if section.name is not None and section.data_set is None:
-            yield from plugin_used("datasets", section.name, {})
-        if (reader := _reader(section)) is not None:
-            yield from plugin_used("readers", reader, {})
-        for scheme in dict.fromkeys(map(scheme_of, filter(is_url, section.paths))):
-            if plugins.foreign_origin("openers", scheme):  # others that nobody has are of fsspec
-                yield from plugin_used("openers", scheme, {})
-    for row in {row.name: row for row in experiment.algorithms}.values():
-        if "/" not in row.name:
-            yield from plugin_used("algorithms", registry.canonical(row.name), {})
-    for metric in {metric.name: metric for metric in parse_many(experiment.metrics)}.values():
-        if not plugins.find("metrics", metric.name).is_builtin:
-            yield from plugin_used("metrics", metric.name, facts_of(metric.definition))
-    for name in experiment.analyses:
-        yield from plugin_used("analyses", name, {})
-    for name in experiment.trackers:
-        yield from plugin_used("trackers", name, {})
-    for split in experiment.split:
-        facts = {"name": split.describe(), "sentence": split.sentence()}
-        yield from plugin_used("splits", split.kind, facts)
-    for filtered in experiment.filters:
-        yield from plugin_used("splits", filtered.kind, {"name": filtered.describe()})
-
-
-def _reader(section: DatasetSection) -> str | None:
-    """Return the name of the reader of a file of one's own."""
-    if section.format is not None or section.path is None:
-        return section.format
-
-    return kind_of(section.paths[0])
-
-
-def plugin_used(kind: str, name: str, facts: dict[str, Any]) -> Iterator[PluginUsed]:
-    """Yield a plug-in unless it is this package's own."""
-    plugin = plugins.find(kind, name)
-    if not plugin.is_builtin:
-        yield PluginUsed(
-            kind=kind, name=name, package=plugin.package, version=plugin.version, facts=facts
-        )

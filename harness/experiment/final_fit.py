@@ -8,7 +8,7 @@ from typing import Any
 
 from harness._util import seeds
 from harness._util.arguments import checked
-from harness._util.paths import are_there, as_list
+from harness._util.files import are_there, as_list
 from harness.algorithms import registry, surprise
 from harness.algorithms.trainset import ColumnTrainset
 from harness.comparison.best import best

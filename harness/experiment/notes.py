@@ -145,7 +145,8 @@ def _notes_on_metrics(
             yield Note("indistinct", {"metric": label, "reason": reasons[0]}, names[table], table)
         elif all(len(values) > 1 and _equal(values) for values in folds.values()):
             yield Note("all-equal", {"metric": label}, names[table], table)
-    yield from notes_on_tests(compared, tables)
+    if compared:
+        yield from notes_on_tests(compared, tables)
     seen = dict[Note, None]()
     for data in plan.loaded():
         of_labels = evaluation.notes_on_labels(plan.metrics, *data.scale)

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 import harness
 from harness import datasets, metrics
 from harness._util import seeds
+from harness._util.files import placed
 from harness._util.libraries import pd
-from harness._util.paths import placed
 from harness.algorithms import depends, distributions, registry
 from harness.algorithms.sources import source_of
 from harness.config.check import repeated
@@ -33,9 +33,8 @@ from harness.metrics import Metric, labels
 from harness.plugins import own_modules
 from harness.plugins import registry as plugins
 from harness.rankings.exposure import propensities
-from harness.results.cells import CellName
+from harness.results.cells import CellName, TableName, distinct_names
 from harness.results.environment import code_of_package, files_of_package
-from harness.results.names import TableName, distinct_names
 from harness.results.reads import content_digest
 from harness.results.record import DataInfo, SplitInfo
 from harness.results.store import key_of, short_key

@@ -13,16 +13,15 @@ from typing import TYPE_CHECKING, Any
 from harness._util.arguments import checked
 from harness.algorithms import registry
 from harness.comparison.inference import infer
+from harness.config.document import GIVEN
 from harness.config.experiment import Experiment, headline_of
-from harness.config.from_python import GIVEN
 from harness.config.trackers import with_names
 from harness.errors import ConfigError, Fault, HarnessError, masked_values
 from harness.experiment import plan as checks
 from harness.experiment import tuning
-from harness.experiment.absent import add_absent, find_absent
 from harness.experiment.cell import attempt
-from harness.experiment.describe import describe_plan
-from harness.experiment.dry_run import plugins_used
+from harness.experiment.data import add_absent, find_absent
+from harness.experiment.describe import describe_plan, plugins_used
 from harness.experiment.evaluate import Evaluation, StoredScores, evaluate
 from harness.experiment.execute.notebook import NotebookProgress
 from harness.experiment.execute.pool import Pool
@@ -195,7 +194,8 @@ def _computed(plan: Plan, pool: Pool, watch: Watch, started: datetime, begun: fl
     earlier = None if pool.fresh else stored.read()
     evaluation = earlier or evaluate(plan, cells, pool, failures)
     trials = tuning.describe(searches, evaluation.cells) if searches else None
-    add_absent(plan, evaluation)
+    if plan.absent:
+        add_absent(plan, evaluation)
     pool.discard_unrepeatable()
     record = _record(plan, evaluation, watch, pool.notes())
     if earlier is None:

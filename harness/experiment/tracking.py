@@ -10,7 +10,7 @@ from typing import Any
 
 from harness.config.trackers import TrackedRow, Tracker, tracker_class
 from harness.errors import HarnessError, PluginError, reason_of
-from harness.experiment.dry_run import plugin_used
+from harness.experiment.describe import plugin_used
 from harness.experiment.execute import progress as events
 from harness.notes.note import Note, by_weight
 from harness.plugins import registry as plugins

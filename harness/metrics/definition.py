@@ -17,8 +17,7 @@ from numpy.typing import ArrayLike
 
 from harness._util.arguments import as_array, is_called_from_outside
 from harness.errors import MetricError, suggestion
-from harness.metrics.arrays import Floats, Pairs, Rankings, Scores
-from harness.metrics.filled_ratings import warn_of_filled
+from harness.metrics.arrays import Floats, Pairs, Rankings, Scores, warn_of_filled
 from harness.metrics.parameters import (
     WEIGHTED,
     Parameter,

@@ -11,10 +11,9 @@ from numpy.typing import ArrayLike
 
 from harness._util.arguments import checked, is_called_from_outside
 from harness.errors import MetricError, PluginError, reason_of
-from harness.metrics.arrays import Pairs, Rankings, Scores
+from harness.metrics.arrays import Pairs, Rankings, Scores, warn_of_filled
 from harness.metrics.definition import Chosen
 from harness.metrics.exposure import check_exposure
-from harness.metrics.filled_ratings import warn_of_filled
 from harness.metrics.labels import Metric, definition
 from harness.plugins import registry as plugins
 

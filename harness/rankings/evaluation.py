@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from harness import metrics
 from harness.errors import MetricError
 from harness.metrics import Metric, Pairs, Rankings, Scores, Value, number
-from harness.metrics.arrays import Floats
-from harness.metrics.filled_ratings import filled_rating
+from harness.metrics.arrays import Floats, filled_rating
 from harness.metrics.gains import is_steep
 from harness.metrics.scoring import score_apart
 from harness.metrics.ties import resolve_ties

@@ -12,8 +12,7 @@ from harness._util.arguments import as_array, checked, warn
 from harness._util.kernels import group_rows
 from harness.errors import MetricError
 from harness.metrics import Pairs, Rankings, Value, dcg
-from harness.metrics.arrays import Ids
-from harness.metrics.filled_ratings import warn_of_filled
+from harness.metrics.arrays import Ids, warn_of_filled
 from harness.metrics.gains import is_steep
 from harness.rankings.columns import as_floats, as_ids, encode, id_column
 from harness.rankings.grouped import from_grouped, make_room

@@ -22,8 +22,7 @@ from harness.errors import joined
 from harness.plugins.registry import folded
 from harness.report.styles import KnownAlgorithm, known_algorithms
 from harness.report.summary import ASSETS, templates
-from harness.results.cells import OUTSIDE, measured
-from harness.results.names import grouped
+from harness.results.cells import OUTSIDE, grouped, measured
 from harness.results.reading import took
 from harness.results.record import RunInfo
 from harness.results.table import escape_markdown, printable

@@ -31,9 +31,8 @@ from harness.report.papers import (
 from harness.report.plots import kinds
 from harness.report.styles import COLOURS, FAINT, INK, MUTED, RULE, symbol
 from harness.report.summary import ASSETS, Summary, failures_text, summarise, templates
-from harness.results.markdown import to_markdown
 from harness.results.reading import find_runs, read_run, took
-from harness.results.runs import Run
+from harness.results.runs import Run, to_markdown
 from harness.results.table import (
     AGAINST_BEST,
     columns_of,

@@ -15,11 +15,11 @@ from pydantic import AfterValidator, Field, TypeAdapter, ValidationError, model_
 from harness import metrics
 from harness._util.files import RUN_FILE, read_regular
 from harness._util.libraries import pd
+from harness.config.document import name_of_given
 from harness.config.experiment import NAME, Experiment, headline_of
-from harness.config.from_python import name_of_given
 from harness.errors import MetricError, ResultsError, masked_values
 from harness.plugins import registry as plugins
-from harness.results.cells import AnyCell, CellResult, FailedCell
+from harness.results.cells import AnyCell, CellResult, FailedCell, RowKey, TableName
 from harness.results.description import DataDescription
 from harness.results.environment import Machine
 from harness.results.fields import (
@@ -37,7 +37,6 @@ from harness.results.fields import (
     Word,
     WrittenNote,
 )
-from harness.results.names import RowKey, TableName
 from harness.results.statistics import (
     BoundResult,
     ConventionScores,

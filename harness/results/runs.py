@@ -1,7 +1,8 @@
-"""A run: its tables as frames, and how it is written."""
+"""A run: its tables as frames, and the files that are written of it, `table.md` among them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -30,9 +31,19 @@ from harness.results.folder import (
 )
 from harness.results.frames import rows_in, trials_in
 from harness.results.importance import importance_frame
-from harness.results.markdown import to_markdown
 from harness.results.record import RunInfo, record_in, to_json
-from harness.results.table import GROUP
+from harness.results.table import (
+    AGAINST_BEST,
+    GROUP,
+    TextTable,
+    display_table,
+    divided,
+    escape_markdown,
+    headline,
+    is_apart,
+    markdown_table,
+)
+from harness.results.verdict import verdict_lines
 from harness.results.views import SessionViews
 
 if TYPE_CHECKING:
@@ -133,7 +144,7 @@ class Run(SessionViews):
         Columns are ``algorithm``; ``dataset``, ``split``, ``candidates``; for each metric its
         label, NaN where it has no bounds; ``table`` and ``row``.
         """
-        return frames.room(self.info, self.table, self.bounds)
+        return display.room(self.info, self.table, self.bounds)
 
     @cached_property
     def pairs(self) -> pd.DataFrame:
@@ -145,7 +156,7 @@ class Run(SessionViews):
         the margin) or undecided; ``favours`` is the better of the two, None where the tests found
         neither.
         """
-        return frames.pairs(self.info)
+        return display.pairs(self.info)
 
     @cached_property
     def groups(self) -> pd.DataFrame:
@@ -159,7 +170,7 @@ class Run(SessionViews):
         score, ``n_left_out`` without, and ``n_members``: test users, or items with a test rating;
         ``table`` and ``row``. Empty without groups.
         """
-        return frames.groups(self.info)
+        return display.groups(self.info)
 
     @cached_property
     def gaps(self) -> pd.DataFrame:
@@ -169,7 +180,7 @@ class Run(SessionViews):
         groups of most and least value among those of 30 users or more, their ``difference``, and
         ``low`` and ``high``, its interval.
         """
-        return frames.gaps(self.info)
+        return display.gaps(self.info)
 
     @cached_property
     def users(self) -> pd.DataFrame:
@@ -347,3 +358,30 @@ class Run(SessionViews):
         if earlier is not None:
             run.earlier, run.changed = earlier, differences(record_in(earlier), record_in(folder))
         return run
+
+
+def to_markdown(info: RunInfo) -> str:
+    """Return ``table.md``: what was run, the verdict, the table, and the notes under it."""
+    lines = [
+        f"# {escape_markdown(info.name)}",
+        "",
+        *([escape_markdown(info.description), ""] if info.description else []),
+        escape_markdown(headline(info)),
+        "",
+        *(f"{escape_markdown(line)}\n" for line in verdict_lines(info)),
+        *_markdown_tables(display_table(info)),
+        *([""] if info.notes else []),
+        *(f"- {escape_markdown(note)}" for note in info.notes),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _markdown_tables(table: TextTable) -> Iterator[str]:
+    """Yield the lines of the results tables, each under its names where they are kept apart."""
+    tables = [table]
+    if is_apart(table):
+        tables = divided(table)
+    for number, part in enumerate(tables):
+        if len(tables) > 1:
+            yield from (*[""] * (number > 0), f"## {escape_markdown(part.title)}", "")
+        yield from markdown_table(part.frame, {"algorithm", "error", AGAINST_BEST, *GROUP})

@@ -12,8 +12,7 @@ from harness import metrics
 from harness._util.libraries import pd
 from harness.metrics import Metric, Scores
 from harness.notes.note import Note
-from harness.results.cells import CellResult
-from harness.results.names import RowName
+from harness.results.cells import CellResult, RowName
 from harness.results.statistics import RowResult
 
 LEVELS = ("split", "search", "model")

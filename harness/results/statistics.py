@@ -9,8 +9,8 @@ from pydantic import Field, model_validator
 
 from harness import metrics
 from harness.config.settings import Claim
+from harness.results.cells import RowKey, RowName, TableName
 from harness.results.fields import Amount, Count, Number, Record, Rows, Share, Some, Text, Word
-from harness.results.names import RowKey, RowName, TableName
 
 FEWEST_OF_GROUP = 30
 """A group of fewer users gets no letters, and is left out of the gap between groups."""

@@ -719,3 +719,58 @@ def table_latex(table: TextTable) -> str:
     frame = table.frame.map(escape_latex).rename(columns=escape_latex)
     caption, label = f"{table.title}. {table.caption}", identifier(table.title)
     return latex_table(frame, caption, label, table.n_words)
+
+
+NO_ROOM = 1e-12  # best and random order that differ by no more are the same
+
+
+def room(info: RunInfo, table: pd.DataFrame, bounds: pd.DataFrame) -> pd.DataFrame:
+    """Return the values of a table as shares, as `Run.room` describes them."""
+    shares = table[["algorithm", *GROUP, *info.metrics, "table", "row"]].copy()
+    tables, limits = list(info.tables), bounds.set_index(["bound", "table"])
+    for label in info.metrics:
+        low, high = (
+            shares["table"].map({table: limits[label].get((name, table)) for table in tables})
+            for name in (BOUNDS["random"], BOUNDS["best"])
+        )
+        width = (high - low).astype(float)
+        shares[label] = (shares[label] - low) / width.where(width.abs() > NO_ROOM)
+    return shares
+
+
+def pairs(info: RunInfo) -> pd.DataFrame:
+    """Return the differences of two algorithms, as `Run.pairs` describes them."""
+    return pd.DataFrame(
+        {"metric": comparison.metric}
+        | {key: comparison[key] for key in (*GROUP, "claim")}
+        | dict(pair)
+        | {"answer": pair.answer, "favours": comparison.favoured(pair)}
+        for comparison in info.statistics
+        for pair in comparison.pairs
+    )
+
+
+def groups(info: RunInfo) -> pd.DataFrame:
+    """Return the values in groups of users and items, as `Run.groups` describes them."""
+    means = ("low", "high", "letters", "rest", "rest_low", "rest_high")
+    return pd.DataFrame(
+        {key: entry[key] for key in (*GROUP, "side", "by", "metric")}
+        | {"group": group.group, "algorithm": mean.algorithm, "value": mean.mean}
+        | {key: mean[key] for key in means}
+        | {"random": group.random, "n_users": mean.n_users, "n_left_out": group.n_left_out}
+        | {"n_members": group.n_members, "table": entry.table, "row": mean.row}
+        for entry in info.groups
+        for group in entry.groups
+        for mean in group.algorithms
+    )
+
+
+def gaps(info: RunInfo) -> pd.DataFrame:
+    """Return the gaps between groups, as `Run.gaps` describes them."""
+    return pd.DataFrame(
+        {key: entry[key] for key in (*GROUP, "side", "by", "metric")}
+        | {key: value for key, value in gap if key != "row"}
+        | {"table": entry.table, "row": gap.row}
+        for entry in info.groups
+        for gap in entry.gaps
+    )

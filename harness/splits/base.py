@@ -21,7 +21,7 @@ from harness._util.arguments import checked
 from harness._util.libraries import pd
 from harness.datasets import Ratings
 from harness.errors import SplitError
-from harness.metrics.filled_ratings import filled_rating
+from harness.metrics.arrays import filled_rating
 from harness.notes.note import Note
 from harness.schema.quantities import State
 from harness.schema.sections import Kind

@@ -14,9 +14,8 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from harness._util.arguments import checked
-from harness._util.files import report_os_error, write_output
+from harness._util.files import placed, report_os_error, write_output
 from harness._util.libraries import pa, pd, pq
-from harness._util.paths import placed
 from harness.datasets import Ratings
 from harness.datasets.cleaning import refuse_faults
 from harness.datasets.columns import RATINGS, Kind, Roles

@@ -14,9 +14,8 @@ from harness.algorithms import registry
 from harness.cli.new import FIRST_LINE, SCHEMA_FILE
 from harness.cli.schema import make_reference, make_schema
 from harness.config.experiment import Experiment
-from harness.config.files import read
 from harness.config.load import load
-from harness.config.yaml import parse
+from harness.config.yaml import parse, read
 from harness.errors import ConfigError
 
 TOP = Path(__file__).parents[2]

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import harness
-from harness.config.files import read
+from harness.config.yaml import read
 from harness.results.reading import read_run
 
 OPTIONS = ("--algorithms", "svd++,ItemMean", "--metrics", "ndcg@3,rmse")

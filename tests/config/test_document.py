@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from harness.config.document import line_of
-from harness.config.files import read
-from harness.config.yaml import parse
+from harness.config.yaml import parse, read
 from harness.errors import ConfigError
 
 needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="makes pipes")

@@ -118,7 +118,7 @@ def test_a_written_config_reads_as_the_same_values(tmp_path):
     values = {"description": "${A} $${B} $", "labels": ["${C", "$${", "x"], "n": [1, None, True]}
     text = as_yaml(values)
     (tmp_path / "c.yaml").write_text(text, encoding="utf-8")
-    from harness.config.files import read as read_file
+    from harness.config.yaml import read as read_file
 
     assert read_file(tmp_path / "c.yaml").data == values
     assert YAML(typ="safe").load(text)["n"] == values["n"]

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from harness import datasets
-from harness.datasets.not_rated import suspect
+from harness.datasets.cleaning import suspect
 from harness.errors import DataError
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import harness
-from harness._util.paths import file_name
+from harness._util.files import file_name
 from harness.config.trackers import Tracker
 from harness.errors import (
     ConfigError,

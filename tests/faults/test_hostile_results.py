@@ -30,8 +30,8 @@ from harness.report.papers import latex, sensitivity_tables
 from harness.report.plots import kinds
 from harness.report.summary import summarise
 from harness.results import Run, find_runs, read_run
-from harness.results.markdown import to_markdown
 from harness.results.record import RunInfo
+from harness.results.runs import to_markdown
 from harness.results.table import rounded_csv, to_csv
 from harness.results.verdict import verdict_lines
 

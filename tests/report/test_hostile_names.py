@@ -14,9 +14,8 @@ from harness.report import build_page, latex, style, write_index
 from harness.report.page import linked
 from harness.report.plots import kinds
 from harness.report.summary import short_names, shortened
-from harness.results.markdown import to_markdown
 from harness.results.record import RunInfo
-from harness.results.runs import Run
+from harness.results.runs import Run, to_markdown
 from harness.results.table import escape_latex, to_csv
 from harness.results.table import printable as plain
 

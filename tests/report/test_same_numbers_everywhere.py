@@ -9,7 +9,7 @@ import pytest
 
 from harness.report import latex, style
 from harness.report.summary import summarise
-from harness.results.markdown import to_markdown
+from harness.results.runs import to_markdown
 from harness.results.table import COLUMNS, columns_of, display_table, rounded_csv, to_csv
 
 LABELS = ["ndcg@5", "ndcg@10", "ndcg@20", "rmse"]

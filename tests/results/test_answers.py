@@ -8,7 +8,7 @@ import pytest
 
 import harness
 from harness.report import evidence, latex, plots
-from harness.results.markdown import to_markdown
+from harness.results.runs import to_markdown
 from harness.results.statistics import BEST, Answer
 from harness.results.table import AGAINST_BEST, display_table, to_csv
 from harness.results.verdict import verdicts

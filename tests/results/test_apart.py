@@ -6,7 +6,7 @@ import pytest
 
 import harness
 from harness.report import join
-from harness.results.markdown import to_markdown
+from harness.results.runs import to_markdown
 from harness.results.table import display_table, divided
 
 CONFIG = {

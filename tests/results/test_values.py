@@ -18,8 +18,8 @@ from harness.report import build_page, latex, plots
 from harness.report.summary import failures_text, summarise
 from harness.results import Run, read_run
 from harness.results.cells import CellResult, FailedCell
-from harness.results.markdown import to_markdown
 from harness.results.record import RunInfo
+from harness.results.runs import to_markdown
 from harness.results.statistics import AlgorithmMean, MetricComparison
 from harness.results.table import column_decimals, decimals, display_table, rounded, to_csv
 from harness.results.verdict import verdicts

@@ -9,8 +9,7 @@ from harness.errors import ResultsError, counted
 from harness.notes.note import Note
 from harness.report import build_page
 from harness.results.cells import CellName, FailedCell
-from harness.results.markdown import to_markdown
-from harness.results.runs import Run
+from harness.results.runs import Run, to_markdown
 from harness.results.table import display_table
 from harness.results.verdict import LONGEST_SENTENCE, notes_beside, verdict_lines, verdicts
 

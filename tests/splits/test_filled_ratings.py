@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import harness
-from harness.metrics.filled_ratings import filled_rating
+from harness.metrics.arrays import filled_rating
 
 FRAME = pd.DataFrame(
     [(f"u{u}", f"i{i}", 1 + (u * i) % 5) for u in range(12) for i in range(10)],

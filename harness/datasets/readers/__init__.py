@@ -13,8 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness._util.files import report_os_error
-from harness._util.paths import file_name
+from harness._util.files import file_name, report_os_error
 from harness.datasets.conversion import Table
 from harness.datasets.readers.base import Reader, ReadOptions, names_of, to_table
 from harness.datasets.readers.packed import is_packed, not_read, unpacked

@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from harness.candidates.base import CandidatesSection
     from harness.experiment.plan import Cell, Plan
     from harness.notes.note import Note
-    from harness.results.cells import AnyCell, CellName
-    from harness.results.names import TableName
+    from harness.results.cells import AnyCell, CellName, TableName
     from harness.results.store import CellRecord
     from harness.splits import Split
 

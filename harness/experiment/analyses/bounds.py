@@ -10,8 +10,7 @@ from harness.experiment.analyses.base import BuiltinAnalysis, ScoredCell
 from harness.metrics import Scores
 from harness.notes.note import Note
 from harness.rankings import evaluation
-from harness.results.cells import AnyCell
-from harness.results.names import TableName
+from harness.results.cells import AnyCell, TableName
 from harness.results.scores import RowValue
 from harness.results.statistics import Bound, BoundResult
 from harness.results.table import BOUNDS

@@ -12,8 +12,8 @@ from harness.config.experiment import headline_of
 from harness.errors import MetricError, ResultsError
 from harness.experiment.analyses.base import BuiltinAnalysis, ScoredCell
 from harness.metrics import Metric, Scores, conventions
+from harness.results.cells import RowName, TableName
 from harness.results.fields import AGAIN
-from harness.results.names import RowName, TableName
 from harness.results.runs import Run
 from harness.results.scores import RowValue
 from harness.results.statistics import ConventionRow, ConventionScores

@@ -23,8 +23,7 @@ from harness.metrics.scoring import score_apart
 from harness.notes.note import Note
 from harness.rankings import evaluation
 from harness.rankings.grouped import offsets_of
-from harness.results.cells import AnyCell, failed_metrics
-from harness.results.names import RowKey, TableName
+from harness.results.cells import AnyCell, RowKey, TableName, failed_metrics
 from harness.results.scores import is_mean_of_users, or_none
 from harness.results.statistics import AlgorithmMean, GroupGap, GroupMean, GroupResult, GroupScores
 from harness.results.store import CellRecord

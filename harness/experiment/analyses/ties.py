@@ -13,7 +13,7 @@ from harness.experiment.analyses.base import BuiltinAnalysis, ScoredCell
 from harness.experiment.analyses.conventions import Rescored
 from harness.metrics import Metric, Scores
 from harness.rankings.evaluation import tied_shares
-from harness.results.names import RowKey, TableName
+from harness.results.cells import RowKey, TableName
 from harness.results.scores import mean_or_none
 from harness.results.statistics import TieRow, TieScores
 

@@ -23,8 +23,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from harness._util.files import read_regular
-from harness._util.paths import placed
+from harness._util.files import placed, read_regular
 from harness.errors import ClusterError, counted, reason_of
 from harness.experiment.execute.attempt import Outcome, portable
 from harness.experiment.execute.pool import Executor

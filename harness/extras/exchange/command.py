@@ -28,8 +28,8 @@ from harness.errors import ResultsError, counted, joined
 from harness.extras.exchange import folds as exchange
 from harness.notes.note import Note
 from harness.rankings.evaluation import cannot_distinguish, note_on_filled, notes_on_labels
+from harness.results.cells import distinct_names
 from harness.results.folder import ESTIMATES_FILE
-from harness.results.names import distinct_names
 from harness.results.outputs import NO_TRAINING, evaluates, rescore
 from harness.results.reading import is_run
 from harness.results.scores import notes_on_undefined, notes_without_value

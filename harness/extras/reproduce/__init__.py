@@ -22,7 +22,7 @@ import numpy as np
 import harness
 from harness import metrics, rankings
 from harness._util.arguments import checked
-from harness.config.files import bundled
+from harness.config.yaml import bundled
 from harness.datasets.catalogue import CATALOGUE
 from harness.errors import DataError, MetricError, ResultsError, reason_of
 from harness.extras.reproduce.models import of_models

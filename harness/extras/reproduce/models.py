@@ -11,7 +11,7 @@ import numpy as np
 from harness._util import seeds
 from harness.algorithms import registry, surprise
 from harness.algorithms.trainset import ColumnTrainset
-from harness.config.files import bundled
+from harness.config.yaml import bundled
 from harness.datasets.ratings import Ratings
 from harness.errors import DataError, reason_of
 from harness.experiment.plan import Plan

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import harness
-from harness.config.files import bundled
+from harness.config.yaml import bundled
 from harness.errors import DownloadError
 from harness.extras import reproduce
 from harness.extras.reproduce import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness._util.libraries import pd
 from harness.extras.audit.search import RMSE, AuditSearch
-from harness.metrics.filled_ratings import filled_rating
+from harness.metrics.arrays import filled_rating
 
 
 def of_predictions(search: AuditSearch, rows: pd.DataFrame) -> None:
