@@ -101,10 +101,12 @@ def run(scratch: str) -> Counts:
         numbers["cells"] += isinstance(event, CellFinished) and not event.found
 
     harness.run(Path(scratch, "counts.yaml"), results=Path(scratch, "runs"), watch=watch)
-    kernels = [each for each in gc.get_objects() if isinstance(each, Kernel) and each._dispatcher]
+    kernels = [
+        each for each in gc.get_objects() if isinstance(each, Kernel) and "dispatcher" in vars(each)
+    ]
     signatures = {
         f"{each.py_func.__module__}.{each.py_func.__name__}": len(each.dispatcher.signatures)
-        for each in kernels
+        for each in used
     }
     return numbers | {"compiled signatures": {k: n for k, n in sorted(signatures.items()) if n}}
 

@@ -47,16 +47,13 @@ class Kernel:
         self.py_func = function
         self.compiled_from = {function}
         self._options = {"nogil": True, "no_cfunc_wrapper": True} | options
-        self._dispatcher: Any = None
         update_wrapper(self, function)
 
-    @property
+    @cached_property
     def dispatcher(self) -> Any:
         """Numba's own object; imports Numba, but compiles nothing yet."""
-        if self._dispatcher is None:
-            with _making:  # threads whose first call it is share one
-                self._dispatcher = self._dispatcher or self._make()
-        return self._dispatcher
+        with _making:  # threads whose first call it is share one
+            return vars(self).get("dispatcher") or self._make()
 
     def _make(self) -> Any:
         # Numba cannot be imported with another value. No loop here runs on Numba's own threads.

@@ -45,12 +45,14 @@ def load(
             if any(map(_is_of_surprise, (config.get("algorithms"), config.get("split")))):
                 config = as_sections(config)
             data = {key: plain_data(value) for key, value in config.items()}
-            document = _extended(with_variables(Document("config", data, folder=folder)))
+            document = with_variables(Document("config", data, folder=folder))
         elif not isinstance(config, str | os.PathLike):
             raise _no_config(config)
         else:
-            document = read_config(config)
+            document = read(Path(config))
             name = re.sub(r"(?a)[^\w.-]", "-", Path(config).stem).lstrip("._-")[:80] or name
+        if not document.recorded and document.data.get("extends") is not None:
+            document = extended(document)
         document.data.setdefault("name", name)
         if not isinstance(overrides, list | tuple) or overrides:
             for override in listed(overrides):
@@ -73,14 +75,8 @@ def _no_config(config: object) -> ConfigError:
 
 def read_config(config: str | Path) -> Document:
     """Read a config with what it extends; nothing in it is validated, and no code imported."""
-    return _extended(read(Path(config)))
-
-
-def _extended(document: Document) -> Document:
-    if document.recorded or document.data.get("extends") is None:
-        return document
-
-    return extended(document)
+    document = read(Path(config))
+    return document if document.recorded else extended(document)
 
 
 def _is_of_surprise(value: object) -> bool:

@@ -295,8 +295,8 @@ class Execution(Section):
 
     @model_validator(mode="after")
     def _cluster_has_an_address(self) -> Self:
-        choices = [LOCAL, *plugins.names("executors")]
-        if self.executor not in choices:
+        if self.executor != LOCAL and self.executor not in plugins.names("executors"):
+            choices = [LOCAL, *plugins.names("executors")]
             raise ValueError(f"no executor {self.executor!r}; {suggestion(self.executor, choices)}")
         if self.executor == "dask" and self.scheduler is None:
             raise ValueError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from operator import attrgetter
 
 import numpy as np
@@ -17,7 +17,7 @@ from harness.experiment.evaluate import Evaluation
 from harness.experiment.plan import Plan
 from harness.experiment.tuning import cut_grids, unequal_trials
 from harness.metrics.weights import Worth
-from harness.notes.note import Note, by_weight
+from harness.notes.note import Note
 from harness.plugins import registry as plugins
 from harness.rankings import evaluation
 from harness.results.cells import CellResult, WorthOfWeights, measured
@@ -30,44 +30,31 @@ MANY = 1 / 3
 """A share of users from which the note says that they are many."""
 
 
-def notes(plan: Plan, results: Evaluation, compared: Sequence[MetricComparison]) -> list[Note]:
+def notes(plan: Plan, results: Evaluation, compared: Sequence[MetricComparison]) -> Iterator[Note]:
     """Return the notes on a run, each once, first what changes most how its tables are read."""
     cells = [cell for cell in results.cells if isinstance(cell, CellResult)]
-    of_trials: Iterable[Note] = ()
-    of_grids: Iterable[Note] = ()
-    if plan.is_tuned:
-        of_trials, of_grids = unequal_trials(cells), cut_grids(plan.experiment)
-    of_unknown_users: Iterable[Note] = ()
+    yield from _notes_on_data(plan)
+    for cell in cells:
+        yield from cell.notes
+    yield from _notes_on_dropped_users(cells)
     if any(cell.n_unknown_users for cell in cells):
-        of_unknown_users = notes_on_answers(plan.experiment)
-    of_failed_metrics: Iterable[Note] = ()
+        yield from notes_on_answers(plan.experiment)
     if any(cell.metric_errors for cell in cells):
-        of_failed_metrics = notes_on_failed_metrics(cells)
-    of_weights: Iterable[Note] = ()
+        yield from notes_on_failed_metrics(cells)
+    yield from _notes_on_counts(results.rows, cells)
     if any(metric.is_weighted for metric in plan.metrics):
-        of_weights = notes_on_weights(plan, cells)
-    of_curves: Iterable[Note] = ()
+        yield from notes_on_weights(plan, cells)
+    if plan.is_tuned:
+        yield from unequal_trials(cells)
+    yield from results.notes
+    if plan.is_tuned:
+        yield from cut_grids(plan.experiment)
     if any(section.is_of_curve for section in plan.experiment.split):
-        of_curves = notes_on_curves(plan, results)
-    return by_weight(
-        [
-            *_notes_on_data(plan),
-            *(note for cell in cells for note in cell.notes),
-            *_notes_on_dropped_users(cells),
-            *of_unknown_users,
-            *of_failed_metrics,
-            *_notes_on_counts(results.rows, cells),
-            *of_weights,
-            *of_trials,
-            *results.notes,
-            *of_grids,
-            *of_curves,
-            *_notes_on_metrics(plan, results, compared, cells),
-            *_notes_on_times(cells, are_scores_found=results.is_found),
-            *_notes_on_ties(results, cells),
-            *_notes_on_algorithms(plan, results),
-        ]
-    )
+        yield from notes_on_curves(plan, results)
+    yield from _notes_on_metrics(plan, results, compared, cells)
+    yield from _notes_on_times(cells, are_scores_found=results.is_found)
+    yield from _notes_on_ties(results, cells)
+    yield from _notes_on_algorithms(plan, results)
 
 
 def _notes_on_data(plan: Plan) -> Iterator[Note]:

@@ -134,6 +134,8 @@ class Code:
 
         It only tells rows of different runs apart: what else the module reads is recorded.
         """
+        if "/" in name:
+            return source_of(name).identity(name)
         module = self._module(kind, name)
         if kind == "algorithms" and not module:
             return registry.canonical(name)
@@ -374,7 +376,7 @@ class Plan(PlanData):
             "split": self.split(cell).fingerprint,
             "candidates": self.decisive_candidates(cell),
             "sample": self.sample(cell),
-            "algorithm": self._identity(chosen.name),
+            "algorithm": self.code.identity("algorithms", chosen.name),
             "params": cell.params,
             "global_seed": self.global_seed(cell),
             "as_surprise": chosen.as_surprise,
@@ -456,17 +458,11 @@ class Plan(PlanData):
         described = []
         for number, algorithm in enumerate(self.experiment.algorithms):
             row = algorithm.decisive()
-            row["name"] = self._identity(algorithm.name)
+            row["name"] = self.code.identity("algorithms", algorithm.name)
             if algorithm.depends:
                 row["depends"] = self.code.files(number)
             described.append(row)
         return described
-
-    def _identity(self, name: str) -> str:
-        """Return an algorithm's identity in a cell's key; for a class of your own, its code too."""
-        if "/" in name:
-            return source_of(name).identity(name)
-        return self.code.identity("algorithms", name)
 
     def name(self, cell: Cell) -> CellName:
         """Return the names and identities of a cell; neither label nor run's seed decide its row.

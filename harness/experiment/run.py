@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -117,54 +118,39 @@ def run(
     >>> done.table["algorithm"].tolist()[:3]
     ['BaselineOnly', 'Random', 'Popularity']
     """
-    if watch is None:
-        settings: dict[str, Any] = {"results": results, "ratings": ratings, "overrides": overrides}
-        settings |= {"workers": workers, "fresh": fresh, "trust_cache": trust_cache}
-        with default_display() as watch:
-            return run(config, trust=trust, track=track, watch=watch, **settings)
-    begun, started = time.perf_counter(), datetime.now(UTC)
-    if not (workers is None or (isinstance(workers, int) and workers > 0)):
-        fault = Fault(0, "workers", f"found {workers!r}; use a whole number from 1")
-        raise ConfigError("run", [fault])
-    plan = Plan.from_config(
-        config,
-        overrides=overrides,
-        ratings=ratings,
-        progress=lambda done, total: watch(Stage("", "loading", done, total)),
-        trust=trust,
-    )
-    experiment = plan.experiment
-    trackers = experiment.trackers
-    if trackers or not isinstance(track, tuple) or track:
-        trackers = with_names(trackers, [track] if isinstance(track, str) else track)
-    if results is not None:
-        check_replaceable(Path(results) / experiment.name)
-    watch(Stage("", "loading"))
-    find_absent(plan)
-    checks.check_tables(plan)
-    checks.check_metrics(plan)
-    if experiment.groups:
-        check_groups(plan)
-    workers = workers or experiment.execution.workers
-
-    def computed() -> Run:
+    with default_display() if watch is None else nullcontext(watch) as watch:
+        begun, started = time.perf_counter(), datetime.now(UTC)
+        if not (workers is None or (isinstance(workers, int) and workers > 0)):
+            fault = Fault(0, "workers", f"found {workers!r}; use a whole number from 1")
+            raise ConfigError("run", [fault])
+        plan = Plan.from_config(
+            config,
+            overrides=overrides,
+            ratings=ratings,
+            progress=lambda done, total: watch(Stage("", "loading", done, total)),
+            trust=trust,
+        )
+        experiment = plan.experiment
+        trackers = experiment.trackers
+        if trackers or not isinstance(track, tuple) or track:
+            trackers = with_names(trackers, [track] if isinstance(track, str) else track)
+        if results is not None:
+            check_replaceable(Path(results) / experiment.name)
+        watch(Stage("", "loading"))
+        find_absent(plan)
+        checks.check_tables(plan)
+        checks.check_metrics(plan)
+        if experiment.groups:
+            check_groups(plan)
+        workers = workers or experiment.execution.workers
         pool = Pool(plan, attempt, workers, watch, fresh=fresh, trust_cache=trust_cache)
-        return _computed(plan, pool, watch, started, begun)
+        compute = partial(_computed, plan, pool, watch, started, begun)
+        write = partial(_written, results=results, keep=experiment.results.keep, watch=watch)
+        if not trackers:
+            return write(compute())
 
-    def written(done: Run) -> Run:
-        if results is None:
-            return done
-        watch(Stage("", "writing"))
-        written = done.write(Path(results))
-        if (keep := experiment.results.keep) is not None and written.folder is not None:
-            written.removed = remove_earlier(written.folder, keep)
-        return written
-
-    if not trackers:
-        return written(computed())
-
-    config_in_full = masked_values(experiment.model_dump(mode="json"))
-    return tracked(trackers, experiment.name, config_in_full, computed, written, watch)
+        config_in_full = masked_values(experiment.model_dump(mode="json"))
+        return tracked(trackers, experiment.name, config_in_full, compute, write, watch)
 
 
 def default_display() -> AbstractContextManager[Watch]:
@@ -206,11 +192,22 @@ def _computed(plan: Plan, pool: Pool, watch: Watch, started: datetime, begun: fl
         "files": {},
     }
     return Run(
-        RunInfo.checked(record),
+        RunInfo.checked(record, is_read=False),
         evaluation.users,
         trials=trials,
         outputs=evaluation.parts.get("outputs"),
     )
+
+
+def _written(run: Run, results: str | Path | None, keep: int | None, watch: Watch) -> Run:
+    """Return a run with its folder in `results`, of whose earlier runs some are kept."""
+    if results is None:
+        return run
+    watch(Stage("", "writing"))
+    written = run.write(Path(results))
+    if keep is not None and written.folder is not None:
+        written.removed = remove_earlier(written.folder, keep)
+    return written
 
 
 def _record(
@@ -219,8 +216,7 @@ def _record(
     """Return the content of ``run.json`` except its times."""
     experiment, labels = plan.experiment, [str(metric) for metric in plan.metrics]
 
-    def without(text: str) -> str:
-        return without_folders(text, plan.document.folder)
+    without = partial(without_folders, base=plan.document.folder)
 
     def shown(made: Iterable[Note]) -> list[Note]:
         return [note.mapped(without) for note in made]

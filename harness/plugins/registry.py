@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from harness.errors import PluginError, joined, nearest, suggestion
@@ -93,7 +92,35 @@ class Plugin:
 
     def load(self) -> object:
         """Import the object, or raise a `PluginError` that names the plug-in and its package."""
-        return _imported(self)
+        where = f"{self.kind}: {self.name!r}" + f" of {self.origin}" * bool(self.version)
+        module_name, _, attribute = self.target.partition(":")
+        try:
+            imported = importlib.import_module if self.is_builtin else import_module
+            value: object = imported(module_name)
+        except PluginError as error:
+            raise PluginError(f"{where}: {error}") from error.__cause__
+        except ModuleNotFoundError as error:
+            if not module_name.startswith(PARTS) or not (error.name or "").startswith(PARTS):
+                raise
+            part = module_name.removeprefix(PARTS).partition(".")[0]
+            raise PluginError(
+                f"{where} needs the part {part!r}, which was taken out of this installation; "
+                f"reinstall {PACKAGE}, or leave it out"
+            ) from error
+        for part in attribute.split("."):
+            if not hasattr(value, part):
+                names_of_value = [name for name in vars(value) if not name.startswith("_")]
+                hint = suggestion(part, names_of_value, most=8)
+                raise PluginError(f"{where}: {module_name!r} has no {part!r}; {hint}")
+            value = getattr(value, part)
+        api = getattr(value, "api", API)
+        if api != API:
+            raise PluginError(
+                f"{where}: it is written for version {api!r} of the interface, and this is {API}; "
+                f"install a version of {self.package} for {PACKAGE} {_version()}"
+            )
+        _LOADED.add((self.kind, self.name))
+        return value
 
 
 def find(kind: str, name: str) -> Plugin:
@@ -260,48 +287,6 @@ def refresh() -> None:
     """Forget what is installed, after a package came or went in a live process."""
     for lookup in (_builtin, _own_names, _all_foreign, entry_points.of_other_packages):
         lookup.cache_clear()
-
-
-def _imported(plugin: Plugin) -> object:
-    where = f"{plugin.kind}: {plugin.name!r}"
-    if plugin.version:
-        where += f" of {plugin.origin}"
-    module_name, _, attribute = plugin.target.partition(":")
-    if plugin.is_builtin:
-        value: object = _imported_part(module_name, where)
-    else:
-        try:
-            value = import_module(module_name)
-        except PluginError as error:
-            raise PluginError(f"{where}: {error}") from error.__cause__
-    for part in attribute.split("."):
-        names_of_value = [name for name in vars(value) if not name.startswith("_")]
-        if not hasattr(value, part):
-            hint = suggestion(part, names_of_value, most=8)
-            raise PluginError(f"{where}: {module_name!r} has no {part!r}; {hint}")
-        value = getattr(value, part)
-    api = getattr(value, "api", API)
-    if api != API:
-        raise PluginError(
-            f"{where}: it is written for version {api!r} of the interface, and this is {API}; "
-            f"install a version of {plugin.package} for {PACKAGE} {_version()}"
-        )
-    _LOADED.add((plugin.kind, plugin.name))
-    return value
-
-
-def _imported_part(module_name: str, where: str) -> ModuleType:
-    """Import a module of this package; one of a part that was taken away is named."""
-    try:
-        return importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        if not module_name.startswith(PARTS) or not (error.name or "").startswith(PARTS):
-            raise
-        part = module_name.removeprefix(PARTS).partition(".")[0]
-        raise PluginError(
-            f"{where} needs the part {part!r}, which was taken out of this installation; "
-            f"reinstall {PACKAGE}, or leave it out"
-        ) from error
 
 
 def _version() -> str:

@@ -10,7 +10,7 @@ import re
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import distribution, version
@@ -66,14 +66,14 @@ def packages() -> dict[str, str]:
             for file, digest, _ in csv.reader(record.splitlines())
             if digest and not file.startswith("..") and ".dist-info" not in file.partition("/")[0]
         )
-    return {name: _sha256("\n".join(own).encode()) for name, own in lists.items() if own}
+    return {name: _digest(own) for name, own in lists.items() if own}
 
 
 @cache
 def _files_of_package() -> list[str]:
     top = Path(harness.__file__).parent
     sources = sorted(path.relative_to(top).as_posix() for path in _sources(top))
-    return [f"{file} {_sha256((top / file).read_bytes())}" for file in sources]
+    return [f"{file} {hashlib.sha256((top / file).read_bytes()).hexdigest()}" for file in sources]
 
 
 def code_of_package() -> str:
@@ -88,7 +88,7 @@ def code_of_package() -> str:
 
 def files_of_package() -> str:
     """Return a hash of the files of this package."""
-    return _sha256("\n".join(_files_of_package()).encode())
+    return _digest(_files_of_package())
 
 
 def is_as_started() -> bool:
@@ -107,8 +107,8 @@ def _sources(top: Path) -> Iterator[Path]:
     return (path for ending in ("py", "toml") for path in top.rglob(f"*.{ending}"))
 
 
-def _sha256(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
+def _digest(lines: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
 def commit() -> str | None:

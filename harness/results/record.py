@@ -250,15 +250,12 @@ class PluginUsed(Record):
     """What readers need of a metric or a split, so that reading a run imports no code."""
 
 
-def _is_from_python(config: dict[str, Any]) -> bool:
-    """Return whether the data set of a config is data from a session, which no file can name."""
-    return name_of_given(config.get("dataset")) is not None
-
-
 def _experiment(config: dict[str, Any]) -> Experiment:
-    named = config["dataset"][0] if _is_from_python(config) else None
-    bundled = {"dataset": ["bundled"]} if isinstance(named, str) else {}
-    return Experiment.model_validate(config | bundled)
+    """Return a config as an object; data from a session, which no file can name, are bundled."""
+    data = config.get("dataset")
+    if name_of_given(data) is not None and isinstance(data, list) and isinstance(data[0], str):
+        config = config | {"dataset": ["bundled"]}
+    return Experiment.model_validate(config)
 
 
 def _explicit(config: dict[str, Any]) -> dict[str, Any]:
@@ -270,7 +267,8 @@ def _explicit(config: dict[str, Any]) -> dict[str, Any]:
     explicit = _experiment(config).model_dump(mode="json")
     if explicit != config:
         _experiment(explicit)  # a default is checked where it is written out
-    return explicit | ({"dataset": config["dataset"]} if _is_from_python(config) else {})
+    is_given = name_of_given(config.get("dataset")) is not None
+    return explicit | ({"dataset": config["dataset"]} if is_given else {})
 
 
 class RunInfo(Record):
@@ -349,11 +347,15 @@ class RunInfo(Record):
     files: dict[str, Digest]
 
     @classmethod
-    def checked(cls, contents: object, where: str = RUN_FILE) -> Self:
-        """Return a record whose parts agree, or a ResultsError of the first key that is wrong."""
+    def checked(cls, contents: object, where: str = RUN_FILE, *, is_read: bool = True) -> Self:
+        """Return a record, or a ResultsError of the first key that is wrong.
+
+        The parts of one that is read, from whomever it comes, have to agree with each other.
+        """
         try:
             info = cls.model_validate(contents)
-            check_parts(info)
+            if is_read:
+                check_parts(info)
         except (MetricError, ValueError) as error:
             raise refusal(error, where) from None
         return info

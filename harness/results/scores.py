@@ -36,13 +36,14 @@ class RowValue:
 
     def __init__(self, metric: Metric) -> None:
         self.metric = metric
-        self._means: list[float] = []
+        self.means: list[float] = []
+        """Of each cell."""
         self._users: list[NDArray[np.int32]] = []
         self._scores = [np.empty(0)]
 
     def add(self, users: NDArray[np.int32], scores: Scores) -> None:
         """Add the scores of a cell, and the codes of its users in their data set."""
-        self._means.append(float(scores.mean))
+        self.means.append(float(scores.mean))
         if is_mean_of_users(self.metric):
             self._users.append(users)
             self._scores.append(scores.per_user)
@@ -51,7 +52,7 @@ class RowValue:
     def value(self) -> float | None:
         """The value; None where no cell, or no user, has a score."""
         if not is_mean_of_users(self.metric):
-            return mean_or_none(self._means)
+            return mean_or_none(self.means)
         scores = np.concatenate(self._scores)
         known = ~np.isnan(scores)
         if not known.any():
@@ -62,20 +63,10 @@ class RowValue:
         return float(averages.mean())
 
     @property
-    def n_cells(self) -> int:
-        """How many cells were added."""
-        return len(self._means)
-
-    @property
     def n_users(self) -> int:
         """How many users the mean is over; 0 for a metric that is no mean of users' scores."""
         cells = zip(self._users, self._scores[1:], strict=True)
         return n_distinct([users[~np.isnan(scores)] for users, scores in cells])
-
-    @property
-    def deviation(self) -> float | None:
-        """Standard deviation of the cells' means; None for a single cell."""
-        return deviation(self._means)
 
 
 class RowScores:
@@ -153,8 +144,8 @@ def or_none(value: float | None) -> float | None:
 
 def deviation(values: Sequence[float]) -> float | None:
     """Return the standard deviation; None for fewer than two values, or where one is NaN."""
-    mean = mean_or_none(values)
-    if mean is None or len(values) < 2:
+    mean = mean_or_none(values) if len(values) > 1 else None
+    if mean is None:
         return None
     return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
 

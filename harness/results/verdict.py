@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -13,7 +14,7 @@ from harness.notes.note import SEPARATOR, Note, by_weight, plain
 from harness.plugins.registry import folded
 from harness.results.record import RunInfo
 from harness.results.scores import is_mean_of_users
-from harness.results.statistics import Answer, MetricComparison, PairDifference, RowResult, leading
+from harness.results.statistics import Answer, PairDifference, leading
 from harness.results.table import (
     DEFAULT_DECIMALS,
     column_decimals,
@@ -264,62 +265,45 @@ def notes_beside(info: RunInfo) -> list[Note]:
     return [note for note in by_weight(info.notes) if not any(str(note) in s for s in lines)]
 
 
-@dataclass
 class Standing:
-    """The rows of a table by one metric.
+    """The rows of a table by one metric, by default the headline.
 
     Every claim on two rows is one of their pair in the comparison: see `PairDifference`.
     """
 
-    info: RunInfo
-    table: str
-    metric: str | None = None
-
-    @cached_property
-    def label(self) -> str:
-        """The metric, by default the headline."""
-        return self.metric or self.info.primary
-
-    @cached_property
-    def sign(self) -> float:
+    def __init__(self, info: RunInfo, table: str, metric: str | None = None) -> None:
+        self.info, self.table = info, table
+        self.label = metric or info.primary
+        self.sign = 1.0 if metrics.parse(self.label).higher_is_better else -1.0
         """1 where higher is better, else -1."""
-        return 1.0 if metrics.parse(self.label).higher_is_better else -1.0
-
-    @cached_property
-    def rows(self) -> list[RowResult]:
-        """The rows of the table."""
-        return [row for row in self.info.rows if row.table == self.table]
-
-    @cached_property
-    def failed(self) -> list[str]:
+        self.rows = [row for row in info.rows if row.table == table]
+        cells = info.cells_of_rows
+        self.failed = [
+            row.algorithm for row in self.rows if any(cell.error for cell in cells[row.row])
+        ]
         """Rows with a failed cell: their values are of other folds."""
-        cells = self.info.cells_of_rows
-        return [row.algorithm for row in self.rows if any(cell.error for cell in cells[row.row])]
-
-    @cached_property
-    def scores(self) -> dict[str, float]:
-        """Values of the rows that have one on every fold, best first."""
         scores = {
             row.algorithm: score
             for row in self.rows
             if row.algorithm not in self.failed and (score := row.scores[self.label]) is not None
         }
-        return dict(sorted(scores.items(), key=lambda item: -self.sign * item[1]))
-
-    @cached_property
-    def comparison(self) -> MetricComparison | None:
-        """The comparison of the rows, where there is one."""
-        return comparison_of(self.info, self.table, self.label)
-
-    @cached_property
-    def leaders(self) -> list[str]:
+        self.scores = dict(sorted(scores.items(), key=lambda item: -self.sign * item[1]))
+        """Values of the rows that have one on every fold, best first."""
+        self.comparison = comparison_of(info, table, self.label)
+        self.margin = self.comparison.margin if self.comparison else None
+        """Below it a difference does not matter; None where the config has none."""
+        self.leaders = leading(self.scores, self.sign > 0, self.comparison)
         """The rows that lead: one, or several of the same value."""
-        return leading(self.scores, self.sign > 0, self.comparison)
-
-    @cached_property
-    def best_score(self) -> float:
-        """The value of the leaders."""
-        return self.scores[self.leaders[0]]
+        self.best_score = self.scores[self.leaders[0]] if self.leaders else math.nan
+        of_leaders = [
+            self.comparison.pairs_of(row) if self.comparison else {} for row in self.leaders
+        ]
+        self.rivals = {
+            name: [pairs[name] for pairs in of_leaders]
+            for name in self.scores
+            if name not in self.leaders and all(name in pairs for pairs in of_leaders)
+        }
+        """The rows that were compared with each leader, best first, and their pairs with them."""
 
     @cached_property
     def beaten(self) -> dict[str, PairDifference]:
@@ -332,18 +316,6 @@ class Standing:
         return [
             name for name in self.scores if self.sign * (self.scores[name] - self.best_score) > 0
         ]
-
-    @cached_property
-    def rivals(self) -> dict[str, list[PairDifference]]:
-        """The rows that were compared with each leader, best first, and their pairs with them."""
-        if self.comparison is None:
-            return {}
-        of_leaders = [self.comparison.pairs_of(leader) for leader in self.leaders]
-        return {
-            name: [pairs[name] for pairs in of_leaders]
-            for name in self.scores
-            if name not in self.leaders and all(name in pairs for pairs in of_leaders)
-        }
 
     def is_better(self, name: str) -> list[bool]:
         """Return, for each leader, whether it is significantly better than a rival."""
@@ -371,11 +343,6 @@ class Standing:
             pair.significant or (pair.can_decide and not self.comparison.note.startswith(CANNOT))
             for pair in self.comparison.pairs
         )
-
-    @cached_property
-    def margin(self) -> float | None:
-        """Below it a difference does not matter; None where the config has none."""
-        return self.comparison.margin if self.comparison else None
 
     def answer(self, name: str) -> Answer | Literal[""]:
         """Return the answer on a rival and each of the leaders; empty where it is not the same."""

@@ -11,7 +11,7 @@ from harness.metrics import Scores
 from harness.notes.note import Note
 from harness.rankings import evaluation
 from harness.results.cells import AnyCell, TableName
-from harness.results.scores import RowValue
+from harness.results.scores import RowValue, deviation
 from harness.results.statistics import Bound, BoundResult
 from harness.results.table import BOUNDS
 
@@ -65,7 +65,7 @@ class Bounds(BuiltinAnalysis):
             values = {  # a metric that failed on a fold has none
                 label: value
                 for label, value in of_bound.items()
-                if value.n_cells == len(self.folds)
+                if len(value.means) == len(self.folds)
             }
             if values:
                 self.results.append(
@@ -73,7 +73,9 @@ class Bounds(BuiltinAnalysis):
                         **name.only(TableName),
                         bound=bound,
                         scores={label: value.value for label, value in values.items()},
-                        deviations={label: value.deviation for label, value in values.items()},
+                        deviations={
+                            label: deviation(value.means) for label, value in values.items()
+                        },
                     )
                 )
         self.undistinguished[name.table] = self.reasons
