@@ -101,12 +101,11 @@ def run(scratch: str) -> Counts:
         numbers["cells"] += isinstance(event, CellFinished) and not event.found
 
     harness.run(Path(scratch, "counts.yaml"), results=Path(scratch, "runs"), watch=watch)
-    kernels = [
-        each for each in gc.get_objects() if isinstance(each, Kernel) and "dispatcher" in vars(each)
-    ]
+    kernels = [each for each in gc.get_objects() if isinstance(each, Kernel)]
     signatures = {
         f"{each.py_func.__module__}.{each.py_func.__name__}": len(each.dispatcher.signatures)
-        for each in used
+        for each in kernels
+        if "dispatcher" in vars(each)
     }
     return numbers | {"compiled signatures": {k: n for k, n in sorted(signatures.items()) if n}}
 

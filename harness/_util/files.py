@@ -119,7 +119,7 @@ def open_whole(path: Path, *, durable: bool = True) -> Iterator[IO[bytes]]:
     Its folder is made when it is missing. An OSError, as where the disk is full, leaves what was
     there before untouched.
     """
-    _make_parent(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
     temporary = _beside(path, "part")
     try:
         with temporary.open("xb") as file:  # a new file, with the permissions of the umask
@@ -133,12 +133,6 @@ def open_whole(path: Path, *, durable: bool = True) -> Iterator[IO[bytes]]:
         raise
     if durable:
         _sync(path.parent)
-
-
-def _make_parent(path: Path) -> None:
-    """Make the folder of a file; where a file stands in its place, opening the path says so."""
-    if not path.parent.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
 
 
 @contextmanager
@@ -176,8 +170,8 @@ def replace_folder(
         _restore(folder, own_names, earlier)
         for unfinished in leftovers(folder, "new"):
             shutil.rmtree(unfinished, ignore_errors=True)
-        replaced = own_names(folder) | files.keys()
         aside = place = None
+        replaced: set[str] = set()
         try:
             for name, data in files.items():
                 with open_whole(fresh / name) as file:
@@ -187,6 +181,7 @@ def replace_folder(
                         with data.open("rb") as source:
                             shutil.copyfileobj(source, file)
             if folder.exists():
+                replaced = own_names(folder) | files.keys()
                 aside = folder.rename(_beside(folder, "old"))
             fresh.rename(folder)
         except BaseException:
@@ -269,7 +264,7 @@ def hold(path: Path, patience: float = -1.0) -> Iterator[None]:
     longer than `patience` seconds (for ever when negative), a TimeoutError is raised; an OSError
     where the disk has no locks.
     """
-    _make_parent(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
     end = time.monotonic() + patience
     with path.open("ab") as file:  # closing it ends the lock, and so does the end of the process
         while not _lock(file):

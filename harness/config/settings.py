@@ -31,7 +31,7 @@ def _check_accuracy(label: str) -> str:
     is_own = not plugins.find("metrics", metric.name).is_builtin
     if metric.needs_items and not is_own:  # what your own metric measures, only you know
         raise ValueError(f"{label} does not measure accuracy; choose one that does, as ndcg@10")
-    if metric.needs_column or metric.needs_sample:
+    if metric.needs_features and not metric.needs_genres:
         lacking = "column of items" if metric.needs_column else "ratings at random"
         raise ValueError(f"{label}: a search has no {lacking}; use weights=popularity")
     return label

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, NamedTuple, Unpack
+from typing import NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,22 +44,6 @@ _KINDS = {
     "outlier": "extreme rating",
     "duplicates": "repeated pair",
 }
-
-
-def cleaned_columns(table: Table, **policies: Unpack[Policies]) -> dict[str, Any]:
-    """Return the columns, ids, scale and notes of `Ratings`, of a table with checked rows."""
-    table, (low, high) = clean(table, **policies)
-    users, items = table.ids["user"], table.ids["item"]
-    return {
-        "users": users.codes,
-        "items": items.codes,
-        "ratings": table.numbers["rating"],
-        "timestamps": table.times.get("timestamp"),
-        "user_ids": users.ids,
-        "item_ids": items.ids,
-        "scale": (float(low), float(high)),
-        "notes": table.notes,
-    }
 
 
 def clean(table: Table, **chosen: Unpack[Policies]) -> tuple[Table, tuple[float, float]]:
@@ -127,7 +111,10 @@ def clean(table: Table, **chosen: Unpack[Policies]) -> tuple[Table, tuple[float,
         table = table.take(usable)
     if fault := unit_fault(MOST_RATING, table.numbers["rating"]):
         raise DataError(f"{table.at(-1)}: the ratings have {fault}")
-    ids = {role: in_order_of_appearance(column) for role, column in table.ids.items()}
+    ids = {}
+    for role, column in table.ids.items():  # numbered in the order in which they first appear
+        codes, order = pd.factorize(column.codes)
+        ids[role] = Coded(codes.astype(np.int32), column.ids[order])
     return replace(table, ids=ids, notes=(*table.notes, *notes), flaws=()), scale
 
 
@@ -180,12 +167,6 @@ def refuse_faults(table: Table, advice: Mapping[str, str] = MappingProxyType({})
     if "item" in table.ids:
         flaws.append(_repeated(table, _without(flaws, len(table)), "has"))
     _refuse(flaws, table, advice)
-
-
-def in_order_of_appearance(column: Coded) -> Coded:
-    """Return ids numbered by first appearance, without those that no row uses."""
-    codes, order = pd.factorize(column.codes)
-    return Coded(codes.astype(np.int32), column.ids[order])
 
 
 def _without(flaws: Sequence[Flaw], n_rows: int) -> Mask:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from harness._util.arguments import checked
 from harness._util.libraries import pd
 from harness.datasets import features
-from harness.datasets.cleaning import cleaned_columns
+from harness.datasets.cleaning import clean
 from harness.datasets.columns import RATINGS
 from harness.datasets.conversion import convert, table_of_frame
 from harness.datasets.policies import Policies, ValueFormat
@@ -181,8 +181,21 @@ class Ratings:
     ) -> Ratings:
         """Check the rows of a table and number their ids; `data_set` is theirs, if any."""
         licence, citation = (data_set.licence, data_set.citation) if data_set else (None, None)
-        columns = cleaned_columns(table, **policies)
-        return cls(**columns, name=name, licence=licence, citation=citation)
+        table, (low, high) = clean(table, **policies)
+        users, items = table.ids["user"], table.ids["item"]
+        return cls(
+            users.codes,
+            items.codes,
+            table.numbers["rating"],
+            table.times.get("timestamp"),
+            user_ids=users.ids,
+            item_ids=items.ids,
+            scale=(float(low), float(high)),
+            notes=table.notes,
+            name=name,
+            licence=licence,
+            citation=citation,
+        )
 
     @classmethod
     @checked(DataError)

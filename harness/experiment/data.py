@@ -94,7 +94,7 @@ class PlanData:
             ratings, _ = self.ratings(dataset)
             section = self.experiment.split[split]
             with self._of_data(dataset):
-                self._splits[position] = splits.make(section, ratings, seed, self.document.folder)
+                self._splits[position] = section.splits(ratings, None, seed, self.document.folder)
         return self._splits[position]
 
     def split(self, cell: Cell) -> Split:

@@ -23,7 +23,6 @@ from harness.datasets.inspection import Description, find_section
 from harness.datasets.openers import scheme_of
 from harness.datasets.readers import kind_of
 from harness.datasets.readers.json_lines import holds_records
-from harness.datasets.section import DatasetSection
 from harness.errors import DataError, counted, is_url
 from harness.experiment.plan import Plan
 from harness.metrics import parse_many
@@ -293,7 +292,10 @@ def plugins_used(experiment: Experiment) -> Iterator[PluginUsed]:
     for section in experiment.dataset:
         if section.name is not None and section.data_set is None:
             yield from plugin_used("datasets", section.name, {})
-        if (reader := _reader(section)) is not None:
+        reader = section.format
+        if reader is None and section.path is not None:
+            reader = kind_of(section.paths[0])
+        if reader is not None:
             yield from plugin_used("readers", reader, {})
         for scheme in dict.fromkeys(map(scheme_of, filter(is_url, section.paths))):
             if plugins.foreign_origin("openers", scheme):  # others that nobody has are of fsspec
@@ -314,14 +316,6 @@ def plugins_used(experiment: Experiment) -> Iterator[PluginUsed]:
             yield from plugin_used("splits", split.kind, facts)
     for filtered in experiment.filters:
         yield from plugin_used("splits", filtered.kind, {"name": filtered.describe()})
-
-
-def _reader(section: DatasetSection) -> str | None:
-    """Return the name of the reader of a file of one's own."""
-    if section.format is not None or section.path is None:
-        return section.format
-
-    return kind_of(section.paths[0])
 
 
 def plugin_used(kind: str, name: str, facts: dict[str, Any]) -> Iterator[PluginUsed]:

@@ -385,8 +385,7 @@ def _is_decided_by_cells(analysis: str) -> bool:
 
 def _known(plan: Plan) -> Iterator[object]:
     """Yield what is known of users and items, which is no part of a fingerprint, if it is used."""
-    decisive = (m.needs_genres or m.needs_column or m.needs_sample for m in plan.metrics)
-    if plan.experiment.groups or any(decisive):
+    if plan.experiment.groups or any(metric.needs_features for metric in plan.metrics):
         for number, (ratings, _) in sorted(plan.read.items()):
             features = ratings.user_features, ratings.item_features
             yield number, [None if frame is None else frame.to_dict("list") for frame in features]

@@ -153,13 +153,13 @@ def _equal(values: list[float | None]) -> bool:
 
 def _notes_on_times(cells: list[CellResult], *, are_scores_found: bool) -> Iterator[Note]:
     """Note how seconds were measured, unless all were measured in the same way in this run."""
-    conditions, n_found = measured(cells), sum(cell.found for cell in cells)
+    n_found = sum(cell.found for cell in cells)
     if are_scores_found:
         yield Note("scores-found")
     elif n_found:
         yield Note("cells-found", {"n": n_found, "n_all": len(cells)})
-    if n_found or len(conditions) > 1:
-        yield Note("measured", {"conditions": "; ".join(conditions)})
+    if n_found or any(cell.measured != cells[0].measured for cell in cells):
+        yield Note("measured", {"conditions": "; ".join(measured(cells))})
 
 
 def _notes_on_ties(results: Evaluation, cells: list[CellResult]) -> Iterator[Note]:

@@ -83,7 +83,9 @@ class Code:
 
     def place(self, algorithm: int, *, is_trial: bool) -> Workplace:
         """Return where a cell of the algorithm of this number is computed."""
-        modules = [*self._modules(algorithm, is_trial=is_trial)]
+        modules = [self._module("algorithms", self.experiment.algorithms[algorithm].name)]
+        modules += [self._module("metrics", self._metric)] if is_trial else []
+        modules = [module for module in modules if module]
         if any(map(self.is_of_session, modules)):
             return Workplace.SESSION
         is_usual = not modules and not self.experiment.plugins  # a file can change anything
@@ -96,11 +98,6 @@ class Code:
             yield name
         if is_trial and self._module("metrics", self._metric):
             yield self.experiment.tuning.metric
-
-    def _modules(self, algorithm: int, *, is_trial: bool) -> Iterator[str]:
-        chosen = self._module("algorithms", self.experiment.algorithms[algorithm].name)
-        deciding = self._module("metrics", self._metric) if is_trial else ""
-        yield from filter(None, (chosen, deciding))
 
     @cached_property
     def _metric(self) -> str:
@@ -496,13 +493,11 @@ class Plan(PlanData):
 
     def loaded(self) -> list[DataInfo]:
         """Return what a record says of the data sets that were loaded."""
-
-        def genres(ratings: Ratings) -> str:
+        genres = dict.fromkeys(self.read, "")
+        for number, (ratings, _) in self.read.items() if self.of_genres else ():
             known = ratings.item_features
-            if not self.of_genres or known is None or "genres" not in known:
-                return ""
-            return short_key({"genres": known["genres"].to_dict()})
-
+            if known is not None and "genres" in known:
+                genres[number] = short_key({"genres": known["genres"].to_dict()})
         return [
             DataInfo(
                 name=self.names["dataset"][number],
@@ -512,7 +507,7 @@ class Plan(PlanData):
                 scale=list(ratings.scale),
                 filters=reports,
                 notes=list(ratings.notes),
-                genres=genres(ratings),
+                genres=genres[number],
             )
             for number, (ratings, reports) in sorted(self.read.items())
         ]
@@ -556,7 +551,7 @@ def check_metrics(plan: Plan) -> None:
         if not plan.divided(dataset):
             continue
         ratings, _ = plan.ratings(dataset)
-        if any(m.needs_genres or m.needs_column or m.needs_sample for m in plan.metrics):
+        if any(metric.needs_features for metric in plan.metrics):
             check_features(plan, ratings)
         scored = [ratings.ratings] if plan.is_tuned else []
         for number in plan.divided(dataset):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -166,7 +166,7 @@ def _computed(plan: Plan, pool: Pool, watch: Watch, started: datetime, begun: fl
     """Fit and score every cell of a plan, and compare their scores."""
     cells, failures = list(plan.cells), dict[str, str]()
     searches: dict[int, Search] = {}
-    with pool:
+    with closing(pool):
         if plan.is_tuned:
             cells, searches, failures = tuning.tune(plan, pool)
         todo = [cell for cell in cells if cell.key not in failures]

@@ -129,7 +129,7 @@ def ndcg(lists: Rankings, ks: Ints, params: Params) -> Floats:
 def of_lists(lists: Rankings, ks: Ints, params: Params) -> Floats:
     """Return the dcg of the lists at each k."""
     gained = gains(params, lists.relevance, lists.weights)
-    return accumulate(lists, gained, _discounts(params), ks)
+    return walk(_accumulate, lists, gained, _discounts(params), ks)
 
 
 def of_best_order(lists: Rankings, ks: Ints, params: Params) -> Floats:

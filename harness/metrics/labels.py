@@ -177,6 +177,12 @@ class Metric:
         return self.definition.takes_weights and is_weighted(self.params)
 
     @property
+    def needs_features(self) -> bool:
+        """Whether it needs genres or propensities of items, or ratings of items at random."""
+        weights = self.params.get("weights") if self.definition.takes_weights else None
+        return self.needs_genres or weights in ("column", "naive-bayes")
+
+    @property
     def needs_column(self) -> bool:
         """Whether it needs a column of propensities of items."""
         return self.is_weighted and self.params["weights"] == "column"

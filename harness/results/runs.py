@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -335,7 +334,7 @@ class Run(SessionViews):
             If the folder cannot be written.
         """
         files: dict[str, bytes | Path] = {
-            "table.csv": display.to_csv(self.info).encode("utf-8", "replace"),
+            "table.csv": display.rounded_csv(self.table).encode("utf-8", "replace"),
             "bounds.csv": display.rounded_csv(self.bounds).encode("utf-8", "replace"),
             "table.md": to_markdown(self.info).encode("utf-8", "replace"),
             USERS_FILE: self.users.to_parquet(index=False, compression="zstd"),
@@ -345,8 +344,9 @@ class Run(SessionViews):
         if self.info.groups:
             for name, frame in zip(GROUPS_FILES, (self.groups, self.gaps), strict=True):
                 files[name] = display.rounded_csv(frame).encode("utf-8", "replace")
+        kept = () if self._outputs is None else self._outputs.paths
         for name in OUTPUTS:
-            with suppress(ResultsError):
+            if name in kept or (self.folder is not None and name in self.info.files):
                 files[name] = self.path(name)
         info = self.info.model_copy(update={"files": digests_of(files)})
         files[RUN_FILE] = to_json(info)

@@ -47,8 +47,11 @@ def shortened(name: str, longest: int = LONGEST_NAME) -> str:
 
 def fitting(text: Callable[[int], str]) -> str:
     """Return a sentence that names as many rows as fit in `LONGEST_SENTENCE`."""
-    texts = [text(most) for most in range(MOST_NAMES, -1, -1)]
-    return next((shown for shown in texts if len(shown) <= LONGEST_SENTENCE), texts[-1])
+    for most in range(MOST_NAMES, -1, -1):
+        shown = text(most)
+        if len(shown) <= LONGEST_SENTENCE:
+            break
+    return shown
 
 
 CANNOT = "cannot decide: "

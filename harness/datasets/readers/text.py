@@ -559,6 +559,7 @@ class _Rows:
         flaws = [
             Flaw(policy, np.array(rows, np.int64), self.described.__getitem__)
             for policy, rows in self.faults.items()
+            if rows
         ]
         notes = self.notes
         if self.tall:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Self, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -77,10 +77,8 @@ class Pool:
         self._begun: set[str] = set()
         self._elsewhere: Elsewhere | None = None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
+    def close(self) -> None:
+        """End what computes cells elsewhere."""
         if self._elsewhere is not None:
             self._elsewhere.close()
 
@@ -112,7 +110,8 @@ class Pool:
                     if outcome is None:
                         busy.append(cell)
                         continue
-                    outcome = self._with_origin(cell, outcome)
+                    if outcome.error is not None:
+                        outcome = self._with_origin(cell, outcome)
                     seconds, error = outcome.seconds, outcome.error
                     ending = (seconds, outcome.found, error, outcome.traceback)
                     self.watch(CellFinished(cell.title, *ending))
@@ -130,9 +129,8 @@ class Pool:
     def _with_origin(self, cell: Cell, outcome: Outcome) -> Outcome:
         """Name the package of an algorithm that failed, unless it is this one."""
         name = self.plan.experiment.algorithms[cell.algorithm].name
-        if outcome.error is None or not (origin := plugins.foreign_origin("algorithms", name)):
-            return outcome
-        return replace(outcome, error=f"{outcome.error} ({origin})")
+        origin = plugins.foreign_origin("algorithms", name)
+        return replace(outcome, error=f"{outcome.error} ({origin})") if origin else outcome
 
     def take(self, key: str) -> CellRecord | None:
         """Return a completed cell, from memory or else from the disk."""

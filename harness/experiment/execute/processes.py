@@ -350,7 +350,7 @@ class Children:
             # would leave a thread and its child waiting for each other.
             with interrupts_ignored() if pending else nullcontext():
                 if pending:
-                    self.pool.__exit__(None, None, None)
+                    self.pool.close()
                 workers.shutdown(cancel_futures=True)
 
     def _child(self, threads: int) -> ChildProcess:
