@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import NamedTuple, Unpack
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +15,10 @@ from harness._util.arguments import MOST_RATING, unit_fault
 from harness._util.libraries import pd
 from harness.datasets.columns import Mask, shown
 from harness.datasets.conversion import SHOWN, Coded, Flaw, Rows, Table
-from harness.datasets.policies import Policies
 from harness.datasets.section import DatasetSection
 from harness.datasets.times import NO_TIME
 from harness.errors import DataError, counted
 from harness.notes.note import Note
-from harness.schema.sections import validated
 
 _ADVICE = {
     "unreadable": "`unreadable: drop` drops",
@@ -46,14 +44,13 @@ _KINDS = {
 }
 
 
-def clean(table: Table, **chosen: Unpack[Policies]) -> tuple[Table, tuple[float, float]]:
+def clean(table: Table, section: DatasetSection) -> tuple[Table, tuple[float, float]]:
     """Apply the policies and number users and items by first appearance; return also the scale.
 
     Rows that cannot be read, lack a value, are outside the scale or repeat a pair are searched in
     this order; a row with two faults counts once. Notes say what was changed. One error names all
     rows with a fault whose policy is ``error``; see `DatasetSection` for the policies.
     """
-    section = validated(DatasetSection, {"path": "-", **chosen}, table.at(-1))
     scale, policies = section.scale, dict[str, object](section.policies)
     duplicates, out_of_scale = section.duplicates, section.out_of_scale
     if not len(table):

@@ -144,11 +144,11 @@ def _load(
 ) -> Ratings:
     if section.synthetic is not None or section.name == "synthetic":
         return make_up(section.synthetic or SyntheticSection())
-    data_set = section.data_set
-    if data_set is None and section.name is not None:
-        return load_under(load_plugin(section.name, base), section, base)
-    if data_set is None:
+    if section.name is None:
         return load_file(section, base, progress)
+    data_set = section.data_set
+    if data_set is None:
+        return load_under(load_plugin(section.name, base), section, base)
 
     return load_named(data_set, section, cache, base, progress)
 
@@ -358,7 +358,7 @@ def load_file(section: DatasetSection, base: Path | None, progress: Progress | N
     with found(section.paths, base, section.sha256, section.limits) as places:
         tables = [read_file(place.path, options, place.where, progress) for place in places]
     name = name_of(section.paths)
-    return Ratings.from_table(joined(tables, name), name, **section.policies)
+    return Ratings.from_table(joined(tables, name), name, section=section)
 
 
 def load_plugin(name: str, base: Path | None = None) -> Ratings:

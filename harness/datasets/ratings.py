@@ -17,8 +17,10 @@ from harness.datasets.cleaning import clean
 from harness.datasets.columns import RATINGS
 from harness.datasets.conversion import convert, table_of_frame
 from harness.datasets.policies import Policies, ValueFormat
+from harness.datasets.section import DatasetSection
 from harness.errors import DataError, counted
 from harness.notes.note import Note
+from harness.schema.sections import validated
 
 if TYPE_CHECKING:
     import surprise
@@ -177,11 +179,21 @@ class Ratings:
 
     @classmethod
     def from_table(
-        cls, table: Table, name: str, data_set: DataSet | None = None, **policies: Unpack[Policies]
+        cls,
+        table: Table,
+        name: str,
+        data_set: DataSet | None = None,
+        section: DatasetSection | None = None,
+        **policies: Unpack[Policies],
     ) -> Ratings:
-        """Check the rows of a table and number their ids; `data_set` is theirs, if any."""
+        """Check the rows of a table and number their ids; `data_set` is theirs, if any.
+
+        The policies are those of a section of a config, if there is one.
+        """
         licence, citation = (data_set.licence, data_set.citation) if data_set else (None, None)
-        table, (low, high) = clean(table, **policies)
+        if section is None:
+            section = validated(DatasetSection, {"path": "-", **policies}, table.at(-1))
+        table, (low, high) = clean(table, section)
         users, items = table.ids["user"], table.ids["item"]
         return cls(
             users.codes,

@@ -10,7 +10,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field, TypeAdapter, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    ValidationInfo,
+    model_validator,
+)
 
 from harness import metrics
 from harness._util.files import RUN_FILE, read_regular
@@ -47,6 +54,9 @@ from harness.results.statistics import (
 )
 from harness.schema.quantities import SearchSpace
 from harness.schema.sections import dotted
+
+OF_THIS_RUN = {"is_read": False}
+"""The context in which a record is validated that this process has made."""
 
 
 def check_parts(info: RunInfo) -> None:
@@ -258,12 +268,15 @@ def _experiment(config: dict[str, Any]) -> Experiment:
     return Experiment.model_validate(config)
 
 
-def _explicit(config: dict[str, Any]) -> dict[str, Any]:
+def _explicit(config: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
     """Return a config with every key, and no secret of an address.
 
-    The name of data from a session stands for itself.
+    The name of data from a session stands for itself. A run has checked its config, and written
+    every key.
     """
     config = masked_values(config)
+    if info.context == OF_THIS_RUN:
+        return config
     explicit = _experiment(config).model_dump(mode="json")
     if explicit != config:
         _experiment(explicit)  # a default is checked where it is written out
@@ -353,7 +366,7 @@ class RunInfo(Record):
         The parts of one that is read, from whomever it comes, have to agree with each other.
         """
         try:
-            info = cls.model_validate(contents)
+            info = cls.model_validate(contents, context=None if is_read else OF_THIS_RUN)
             if is_read:
                 check_parts(info)
         except (MetricError, ValueError) as error:

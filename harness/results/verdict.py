@@ -372,7 +372,8 @@ class Standing:
     @cached_property
     def simple(self) -> list[str]:
         """The baselines among the rows, best first."""
-        names = {config.title: config.name for config in self.info.experiment.algorithms}
+        algorithms = self.info.config["algorithms"]
+        names = {config["label"] or config["name"]: config["name"] for config in algorithms}
         return [name for name in self.scores if folded(names.get(name, name)) in SIMPLE]
 
     def verdict(self) -> Verdict:
