@@ -95,9 +95,14 @@ class AlgorithmConfig(Section):
 
     @model_validator(mode="before")
     @classmethod
-    def _named_by_library(cls, data: object) -> object:
+    def _as_written(cls, data: object) -> object:
+        """Give the model of a library its name, and lists below parameters their kind of search."""
+        if not isinstance(data, dict):
+            return data
+        if isinstance(data.get("search"), dict):
+            data = {**data, "search": nested_options(data["search"])}
         keys = ("library", "model", "python")
-        if not isinstance(data, dict) or all(data.get(key) is None for key in keys):
+        if all(data.get(key) is None for key in keys):
             return data
         if not (isinstance(data.get("library"), str) and isinstance(data.get("model"), str)):
             raise ValueError(
@@ -109,14 +114,6 @@ class AlgorithmConfig(Section):
         if data.get("python") is not None:
             rest["params"] = {**rest.get("params", {}), "python": data["python"]}
         return {**rest, "name": f"{data['library']}/{data['model']}"}
-
-    @model_validator(mode="before")
-    @classmethod
-    def _nested_grids(cls, data: object) -> object:
-        """Let `sim_options: {name: [msd, cosine]}` stand for `sim_options.name: [msd, cosine]`."""
-        if not isinstance(data, dict) or not isinstance(data.get("search"), dict):
-            return data
-        return {**data, "search": nested_options(data["search"])}
 
     def decisive(self) -> dict[str, Any]:
         """Return what decides numbers, as JSON holds it."""
@@ -256,7 +253,7 @@ class Experiment(Section):
     @cached_property
     def draws(self) -> dict[int, Draw]:
         """The seeds of the run's cells, by the seed that names the cell, that of the run first."""
-        if not self.crosses_seeds:
+        if self.seeds == Seeds():  # which are not crossed
             return {seed: Draw(seed, seed, seed) for seed in self.seed}
         return {draw.model: draw for draw in self.seeds.draws(self.seed[0])}
 
@@ -271,11 +268,6 @@ class Experiment(Section):
     def split_seeds(self) -> list[int]:
         """The seeds of the run's splits."""
         return list(dict.fromkeys(draw.split for draw in self.draws.values()))
-
-    @property
-    def crosses_seeds(self) -> bool:
-        """Whether seeds of the split, the search and the model are crossed."""
-        return self.seeds != Seeds()
 
     @model_validator(mode="before")
     @classmethod

@@ -402,20 +402,16 @@ class Plan(PlanData):
         given, seed = self.experiment, self.experiment.seed[0]
         datasets_of_config = range(len(given.dataset))
 
-        def of_dataset(number: int) -> str:
+        names: dict[str, list[str]] = {"dataset": [], "split": []}
+        for number, dataset in enumerate(given.dataset):
             can_be_read = number in self.read or self.divided(number)
-            return self.ratings(number)[0].name if can_be_read else given.dataset[number].describe()
-
-        def of_split(number: int) -> str:
+            name = self.ratings(number)[0].name if can_be_read else dataset.describe()
+            names["dataset"].append(name)
+        for number, split in enumerate(given.split):
             data = next((n for n in datasets_of_config if (n, number) not in self.absent), None)
-            section = given.split[number]
-            return section.describe() if data is None else self.splits(data, number, seed)[0].name
-
-        names = {
-            "dataset": [of_dataset(number) for number in datasets_of_config],
-            "split": [of_split(number) for number in range(len(given.split))],
-            "candidates": [each.describe() for each in given.candidates],
-        }
+            made = None if data is None else self.splits(data, number, seed)[0]
+            names["split"].append(split.describe() if made is None else made.name)
+        names["candidates"] = [each.describe() for each in given.candidates]
         return {
             key: distinct_names(each, [section.stated() for section in getattr(given, key)])
             for key, each in names.items()

@@ -172,8 +172,8 @@ def rescore(path: Path, asked: Sequence[Metric]) -> Iterator[RescoredRow]:
                 raise ResultsError(f"{path}: the rows of a cell are apart; sort them by row")
             seen.add(key)
         seen.add(row)
-        counts = collected.n_undefined, collected.n_users
-        yield RescoredRow(names, collected.values, *counts, pd.concat(frames))
+        n_users, n_undefined = collected.counts
+        yield RescoredRow(names, collected.values, n_undefined, n_users, pd.concat(frames))
     if not seen:
         raise ResultsError(f"{path}: no cell finished; {AGAIN}")
 

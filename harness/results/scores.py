@@ -102,28 +102,25 @@ class RowScores:
         }
 
     @property
-    def n_users(self) -> int:
-        """How many users are evaluated in some cell."""
-        return n_distinct(self._users)
+    def counts(self) -> tuple[int, dict[str, int]]:
+        """How many users are evaluated in some cell; by label, how many have no score in any.
 
-    @property
-    def n_undefined(self) -> dict[str, int]:
-        """By metric that is a mean of users' scores, how many users have no score in any cell."""
-        n_users = self.n_users
+        The labels are those of metrics that are means of users' scores.
+        """
+        n_users = n_distinct(self._users)
         lacking = {
             label: n_users - value.n_users
             for label, value in self._collected.items()
             if is_mean_of_users(value.metric) and label not in self.failed
         }
-        return {label: number for label, number in lacking.items() if number}
+        return n_users, {label: number for label, number in lacking.items() if number}
 
     def result(self, name: RowName) -> RowResult:
         """Return the row as a record of a run has it."""
+        n_users, n_undefined = self.counts
+        scores = self.values
         return RowResult(
-            **name.only(RowName),
-            scores=self.values,
-            n_users=self.n_users,
-            n_undefined=self.n_undefined,
+            **name.only(RowName), scores=scores, n_users=n_users, n_undefined=n_undefined
         )
 
 

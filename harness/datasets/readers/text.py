@@ -445,8 +445,11 @@ class _Rows:
 
     def __init__(self, layout: Layout, options: ReadOptions, line: int, notes: list[Note]) -> None:
         self.notes = notes
-        self.layout, self.kinds, self.line = layout, options.roles.kinds, line
-        self.advice = options.advice()
+        self.layout, self.options, self.line = layout, options, line
+        self.kinds = options.roles.kinds
+        coded, text = pa.dictionary(pa.int32(), pa.string()), pa.string()
+        are_ids = {role: self.kinds[role] in ("id", "text") for role in layout.columns}
+        self.types = {role: coded if is_id else text for role, is_id in are_ids.items()}
         self.n_rows = 0
         self.chunks: dict[str, list[pa.Array]] = {role: [] for role in layout.columns}
         self.lines: list[tuple[int, Sequence[int]]] = []  # from the row on, the line of each
@@ -471,7 +474,6 @@ class _Rows:
             separator = UNIT
         if block.strip("\n"):
             roles = {position: role for role, position in layout.columns.items()}
-            types = {role: self._type(role) for role in layout.columns}
             try:
                 table = arrow_csv.read_csv(
                     pa.BufferReader(_memory_of_arrow(block.encode("utf-8", "surrogateescape"))),
@@ -481,7 +483,7 @@ class _Rows:
                     ),
                     arrow_csv.ParseOptions(delimiter=separator, quote_char=False),
                     arrow_csv.ConvertOptions(
-                        include_columns=list(types), column_types=types, null_values=[]
+                        include_columns=list(self.types), column_types=self.types, null_values=[]
                     ),
                 )
             except (pa.ArrowInvalid, pa.ArrowCapacityError):
@@ -492,7 +494,7 @@ class _Rows:
                 lines = [self.line + n for n, line in enumerate(block.split("\n")) if line]
             if len(table) != len(lines):
                 return False
-            for role in types:
+            for role in self.types:
                 self.chunks[role] += table.column(role).chunks
             self._count(lines)
         self.line += block.count("\n")
@@ -527,12 +529,8 @@ class _Rows:
             if len(self.faults[""]) > MOST_FAULTS:
                 break
         for role, column in zip(layout.columns, zip(*rows, strict=True), strict=False):
-            self.chunks[role].append(pa.array(column, self._type(role)))
+            self.chunks[role].append(pa.array(column, self.types[role]))
         self._count(lines)
-
-    def _type(self, role: str) -> pa.DataType:
-        is_id = self.kinds[role] in ("id", "text")
-        return pa.dictionary(pa.int32(), pa.string()) if is_id else pa.string()
 
     def _count(self, lines: Sequence[int]) -> None:
         self.lines.append((self.n_rows, lines))
@@ -542,7 +540,7 @@ class _Rows:
         """Return what is wrong with the first field that is read and holds bytes outside UTF-8."""
         for role, place in self.layout.columns.items():
             if _NO_UTF_8.search(fields[place]):
-                return f"the {role} is not UTF-8; {self.advice}"
+                return f"the {role} is not UTF-8; {self.options.advice()}"
         return ""
 
     def table(self, where: str, values: ValueFormat) -> Table:
