@@ -87,7 +87,8 @@ def compute(cell: Cell, plan: Plan, report: Report, workers: int = 1) -> CellRec
     chosen = experiment.algorithms[cell.algorithm]
     section = experiment.candidates[cell.candidates]
     report(LOADING, 0, 0)
-    plan.code.import_files()
+    if plan.code.files_planned is not None:
+        plan.code.import_files()
     split, inputs = plan.split(cell), plan.inputs(cell)
     if key_of(inputs) != cell.key:
         raise HarnessError(

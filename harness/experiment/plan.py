@@ -34,7 +34,7 @@ from harness.plugins import own_modules
 from harness.plugins import registry as plugins
 from harness.rankings.exposure import propensities
 from harness.results.cells import CellName, TableName, distinct_names
-from harness.results.environment import code_of_package, files_of_package
+from harness.results.environment import code_of_package
 from harness.results.reads import content_digest
 from harness.results.record import DataInfo, SplitInfo
 from harness.results.store import key_of, short_key
@@ -70,12 +70,11 @@ class Code:
     @cached_property
     def of_package(self) -> str:
         """What tells versions of this package apart: a hash of its files."""
-        same = self.package_planned.startswith(files_of_package())
-        return self.package_planned if same else code_of_package()
+        return code_of_package(self.package_planned)
 
     def import_files(self) -> None:
         """Import the files under `plugins`, once; loading a config has done so where it was."""
-        if not self._imported and self.files_planned is not None:
+        if not self._imported:
             base = None if self.folder is None else Path(self.folder)
             files = [placed(file, base) for file in self.experiment.plugins or ()]
             own_modules.add_files(file for file in files if file.is_file())  # not on every machine

@@ -90,34 +90,38 @@ class Plugin:
         """The package with its version, for messages."""
         return f"{self.package} {self.version}".strip()
 
+    @property
+    def _where(self) -> str:
+        """How a message about it begins."""
+        return f"{self.kind}: {self.name!r}" + f" of {self.origin}" * bool(self.version)
+
     def load(self) -> object:
         """Import the object, or raise a `PluginError` that names the plug-in and its package."""
-        where = f"{self.kind}: {self.name!r}" + f" of {self.origin}" * bool(self.version)
         module_name, _, attribute = self.target.partition(":")
         try:
             imported = importlib.import_module if self.is_builtin else import_module
             value: object = imported(module_name)
         except PluginError as error:
-            raise PluginError(f"{where}: {error}") from error.__cause__
+            raise PluginError(f"{self._where}: {error}") from error.__cause__
         except ModuleNotFoundError as error:
             if not module_name.startswith(PARTS) or not (error.name or "").startswith(PARTS):
                 raise
             part = module_name.removeprefix(PARTS).partition(".")[0]
             raise PluginError(
-                f"{where} needs the part {part!r}, which was taken out of this installation; "
+                f"{self._where} needs the part {part!r}, which was taken out of this installation; "
                 f"reinstall {PACKAGE}, or leave it out"
             ) from error
         for part in attribute.split("."):
             if not hasattr(value, part):
                 names_of_value = [name for name in vars(value) if not name.startswith("_")]
                 hint = suggestion(part, names_of_value, most=8)
-                raise PluginError(f"{where}: {module_name!r} has no {part!r}; {hint}")
+                raise PluginError(f"{self._where}: {module_name!r} has no {part!r}; {hint}")
             value = getattr(value, part)
         api = getattr(value, "api", API)
         if api != API:
             raise PluginError(
-                f"{where}: it is written for version {api!r} of the interface, and this is {API}; "
-                f"install a version of {self.package} for {PACKAGE} {_version()}"
+                f"{self._where}: it is written for version {api!r} of the interface, and this is "
+                f"{API}; install a version of {self.package} for {PACKAGE} {_version()}"
             )
         _LOADED.add((self.kind, self.name))
         return value

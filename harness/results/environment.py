@@ -76,19 +76,17 @@ def _files_of_package() -> list[str]:
     return [f"{file} {hashlib.sha256((top / file).read_bytes()).hexdigest()}" for file in sources]
 
 
-def code_of_package() -> str:
+def code_of_package(planned: str = "") -> str:
     """Return what tells the code of this package apart that this process runs.
 
     It is a hash of the package's files, with the process if one of them changed since it began:
-    then what is loaded is of no version of the files.
+    then what is loaded is of no version of the files. That of the process that planned the work,
+    `planned`, is kept where the files are the same.
     """
-    process, digest = psutil.Process(), files_of_package()
+    process, digest = psutil.Process(), _digest(_files_of_package())
+    if planned.startswith(digest):
+        return planned
     return digest if is_as_started() else f"{digest} {process.pid} {process.create_time()}"
-
-
-def files_of_package() -> str:
-    """Return a hash of the files of this package."""
-    return _digest(_files_of_package())
 
 
 def is_as_started() -> bool:
