@@ -259,9 +259,11 @@ def outliers(ratings: NDArray[np.float64], low: float, high: float) -> Mask | No
     At most one in a thousand (or a single one) may lie beyond the middle of the scale, on either
     side, while the others spread over their own range, as counts with a long tail do not.
     """
+    if len(ratings) < 20:
+        return None
     few, middle = max(1, len(ratings) // 1000), (low + high) / 2
     for odd in (ratings > middle, ratings < middle):
-        if len(ratings) < 20 or not 0 < np.count_nonzero(odd) <= few:
+        if not 0 < np.count_nonzero(odd) <= few:
             continue
         rest = ratings[~odd]
         spread = float(rest.max() - rest.min())

@@ -132,7 +132,7 @@ def convert(
                 table.ids[role] = Coded(*ids)
     except DataError as error:
         raise DataError(f"{where}: {error}") from None
-    return replace(table, notes=tuple(notes_made), flaws=_united(faults))
+    return replace(table, notes=tuple(notes_made), flaws=_united(faults) if faults else ())
 
 
 def _united(flaws: Sequence[Flaw]) -> tuple[Flaw, ...]:

@@ -271,8 +271,6 @@ def joined(tables: Sequence[Table], where: str) -> Table:
     DataError
         If some have timestamps and others none.
     """
-    if len(tables) == 1:
-        return tables[0]
     starts = np.cumsum([0, *map(len, tables)]).tolist()
     with_times = [table for table in tables if table.times]
     if 0 < len(with_times) < len(tables):
@@ -358,7 +356,8 @@ def load_file(section: DatasetSection, base: Path | None, progress: Progress | N
     with found(section.paths, base, section.sha256, section.limits) as places:
         tables = [read_file(place.path, options, place.where, progress) for place in places]
     name = name_of(section.paths)
-    return Ratings.from_table(joined(tables, name), name, section=section)
+    table = tables[0] if len(tables) == 1 else joined(tables, name)
+    return Ratings.from_table(table, name, section=section)
 
 
 def load_plugin(name: str, base: Path | None = None) -> Ratings:

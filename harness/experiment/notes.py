@@ -22,7 +22,7 @@ from harness.plugins import registry as plugins
 from harness.rankings import evaluation
 from harness.results.cells import CellResult, WorthOfWeights, measured
 from harness.results.scores import notes_on_failed_metrics, notes_on_undefined, notes_without_value
-from harness.results.statistics import MetricComparison, RowResult
+from harness.results.statistics import MetricComparison
 
 TIED_SHARE = 0.05
 """A larger share of users whose score depends on ties gets a note."""
@@ -36,12 +36,17 @@ def notes(plan: Plan, results: Evaluation, compared: Sequence[MetricComparison])
     yield from _notes_on_data(plan)
     for cell in cells:
         yield from cell.notes
-    yield from _notes_on_dropped_users(cells)
+    if any(cell.n_dropped_users for cell in cells):
+        yield from _notes_on_dropped_users(cells)
     if any(cell.n_unknown_users for cell in cells):
         yield from notes_on_answers(plan.experiment)
     if any(cell.metric_errors for cell in cells):
         yield from notes_on_failed_metrics(cells)
-    yield from _notes_on_counts(results.rows, cells)
+    if any(cell.n_impossible for cell in cells):
+        yield from _notes_on_impossible(cells)
+    if any(row.n_undefined for row in results.rows):
+        yield from notes_on_undefined((row.n_users, row.n_undefined) for row in results.rows)
+    yield from notes_without_value([row.scores for row in results.rows])
     if any(metric.is_weighted for metric in plan.metrics):
         yield from notes_on_weights(plan, cells)
     if plan.is_tuned:
@@ -99,8 +104,8 @@ def _notes_on_dropped_users(cells: list[CellResult]) -> Iterator[Note]:
             yield Note(code, {"n": n_dropped, "n_all": n_all}, places[table], table)
 
 
-def _notes_on_counts(rows: Sequence[RowResult], cells: list[CellResult]) -> Iterator[Note]:
-    """Note how many estimates were impossible, equal counts together, and scores undefined."""
+def _notes_on_impossible(cells: list[CellResult]) -> Iterator[Note]:
+    """Note how many estimates were impossible, equal counts together."""
     alike: dict[tuple[int, int], list[str]] = defaultdict(list)
     for algorithm in dict.fromkeys(cell.algorithm for cell in cells):
         cells_of_row = [cell for cell in cells if cell.algorithm == algorithm]
@@ -110,9 +115,6 @@ def _notes_on_counts(rows: Sequence[RowResult], cells: list[CellResult]) -> Iter
         if n_impossible:
             values = {"algorithms": algorithms, "n": n_impossible, "n_all": n_test}
             yield Note("impossible", values)
-    if any(row.n_undefined for row in rows):
-        yield from notes_on_undefined((row.n_users, row.n_undefined) for row in rows)
-    yield from notes_without_value([row.scores for row in rows])
 
 
 def _notes_on_metrics(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -136,7 +137,8 @@ def of_best_order(lists: Rankings, ks: Ints, params: Params) -> Floats:
     """Return the dcg at each k of what a user judged, in the best order."""
     if lists.pool_weights is not None:
         return filled(lists, gains(params, lists.pool), rank_weights(_discounts(params), ks), ks)
-    return _in_order(lists.pool_offsets, gains(params, lists.pool), ks, params)
+    pools, gained = Ordered(lists.pool_offsets), gains(params, lists.pool)
+    return walk(_accumulate, pools, gained, _discounts(params), ks)
 
 
 def of_full_lists(lists: Rankings, ks: Ints, params: Params) -> Floats:
@@ -156,23 +158,32 @@ def _discounts(params: Params) -> Form:
     return lambda ranks: 1.0 / divisors[params["discount"]](ranks)
 
 
+class Ordered(NamedTuple):
+    """Lists without ties or unjudged items: their entries have the ranks 1, 2, 3, ..."""
+
+    offsets: Ints
+    tie_low: Ranks = np.empty(0, dtype=np.int32)
+    tie_high: Ranks = np.empty(0, dtype=np.int32)
+
+    @property
+    def longest(self) -> int:
+        """The length of the longest list, at least 1."""
+        return int(np.diff(self.offsets).max(initial=1))
+
+
 def walk(
-    loop: Callable[..., None], lists: Rankings, gains: Gains, form: Form, ks: Ints, *more: object
-) -> Floats:
-    """Call a compiled loop for blocks of users; return its scores at each k, zeros at first."""
-    entries = (lists.offsets, gains, lists.tie_low, lists.tie_high)
-    return _walk(loop, entries, form, np.minimum(ks, lists.longest), more)
-
-
-def _walk(
     loop: Callable[..., None],
-    lists: tuple[Ints, Gains, Ranks, Ranks],
+    lists: Rankings | Ordered,
+    gains: Gains,
     form: Form,
     ks: Ints,
-    more: tuple[object, ...] = (),
+    *more: object,
 ) -> Floats:
-    weights, n_users = rank_weights(form, ks), len(lists[0]) - 1
-    entries = (*lists, ks, weights, np.cumsum(weights))
+    """Run a compiled loop over the lists, a block of users at a time; return users by ks."""
+    ks = np.minimum(ks, lists.longest)
+    weights, n_users = rank_weights(form, ks), len(lists.offsets) - 1
+    ranked = (lists.offsets, gains, lists.tie_low, lists.tie_high)
+    entries = (*ranked, ks, weights, np.cumsum(weights))
     out = np.zeros((n_users, len(ks)))
     each_block(lambda a, b: loop(entries, *more, a, b, out), n_users, SMALLEST_BLOCK)
     return out
@@ -232,13 +243,6 @@ def _accumulate(lists: Entries, start: int, stop: int, out: Floats) -> None:
             out[user, rest] = total
 
 
-def _in_order(offsets: Ints, gains: Gains, ks: Ints, params: Params) -> Floats:
-    """Return the dcg at each k of lists without ties or unjudged items."""
-    none = np.empty(0, dtype=np.int32)
-    cuts = np.minimum(ks, int(np.diff(offsets).max(initial=1)))
-    return _walk(_accumulate, (offsets, gains, none, none), _discounts(params), cuts)
-
-
 def against_retrieved(lists: Rankings, ks: Ints, params: Params, *, ratio: bool) -> Floats:
     """Return ndcg, or idcg, against the best order of the items in the first k."""
     gained, ways = gains(params, lists.relevance), (cut_rule(params), ratio)
@@ -255,7 +259,8 @@ def against_retrieved(lists: Rankings, ks: Ints, params: Params, *, ratio: bool)
         counts = np.bincount(owners[inside], minlength=lists.n_users)
         offsets = np.concatenate(([0], np.cumsum(counts)))
         best = (relevance[inside], *form)
-        ideal[:, column] = _in_order(offsets, best, ks[column : column + 1], params)[:, 0]
+        cut = ks[column : column + 1]
+        ideal[:, column] = walk(_accumulate, Ordered(offsets), best, _discounts(params), cut)[:, 0]
     if not ratio:
         return ideal
     ours = of_lists(lists, ks, params)

@@ -142,8 +142,7 @@ class Definition:
         label = label_of(self.name, params, k)
         try:
             chosen = self.choose({name: Value(str(value)) for name, value in params.items()})
-            rank = self.checked_rank(None if k is None else str(k), label)
-            self.check_together(chosen, rank, label)
+            rank = self.checked_rank(None if k is None else str(k), chosen, label)
         except MetricError as error:
             raise MetricError(f"{label}: {error}", error.reason) from None
         if isinstance(evidence, Pairs) and is_called_from_outside():
@@ -175,13 +174,23 @@ class Definition:
             (name, value) for name, value in values.items() if value != parameters[name].default
         )
 
-    def checked_rank(self, text: str | None, label: str) -> int | None:
-        """Return the rank that a label states, or raise a MetricError."""
-        if text is None:
-            if self.cut == "required":
-                raise MetricError(f"{self.name} needs a rank; write {label}@10")
-            return None
-        text = text.strip()
+    def checked_rank(self, text: str | None, chosen: Chosen, label: str) -> int | None:
+        """Return the rank that a label states.
+
+        A MetricError is raised where there is no such rank, or values exclude it or each other.
+        """
+        k = None if text is None else self._rank(text.strip())
+        if k is None and self.cut == "required":
+            raise MetricError(f"{self.name} needs a rank; write {label}@10")
+        params = self.values(chosen)
+        fault = self.fault(params, k) if self.fault else ""
+        if not fault and self.takes_weights:
+            fault = fault_of_weights(params)
+        if fault:
+            raise MetricError(fault.format(label=label))
+        return k
+
+    def _rank(self, text: str) -> int:
         if self.cut == "none":
             raise MetricError(f"{self.name} has no rank; leave @{text} out")
         sound = text.isascii() and text.isdigit() and len(text) <= len(str(GREATEST_K))
@@ -193,15 +202,6 @@ class Definition:
     def takes_weights(self) -> bool:
         """Whether ``weights`` are of exposure; a metric of one's own may mean others."""
         return WEIGHTED[0] in self.parameters
-
-    def check_together(self, chosen: Chosen, k: int | None, label: str) -> None:
-        """Raise a MetricError if values exclude each other."""
-        params = self.values(chosen)
-        fault = self.fault(params, k) if self.fault else ""
-        if not fault and self.takes_weights:
-            fault = fault_of_weights(params)
-        if fault:
-            raise MetricError(fault.format(label=label))
 
     def check_relevance(self, chosen: Chosen, relevance: ArrayLike) -> None:
         """Refuse relevances that the metric does not define, with what to change in the label."""

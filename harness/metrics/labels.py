@@ -286,9 +286,7 @@ def _read(label: str) -> Metric:
     label, name = label.strip(), spelled(match["name"])
     defined = definition(name)
     chosen = defined.choose(written)
-    k = defined.checked_rank(match["k"], label)
-    defined.check_together(chosen, k, label)
-    return Metric(name, chosen, k)
+    return Metric(name, chosen, defined.checked_rank(match["k"], chosen, label))
 
 
 @checked(MetricError)

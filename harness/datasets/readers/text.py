@@ -95,9 +95,9 @@ def header_and_columns(
     header = options.header
     if header is None:
         header = by_name or roles.names_columns(fields)
-        marks = _numbers(fields, options)
+        marks = [] if header else _numbers(fields, options)
         text = next((mark for mark in marks if not is_number(mark.replace(",", "."))), None)
-        if not header and text is not None:
+        if text is not None:
             header = True
             where += f": a header, it seems, as {text!r} is no number" * bool(text)
     if header:
@@ -354,7 +354,9 @@ def read_text(stream: io.BufferedReader, options: ReadOptions, where: str) -> Ta
     Faults of single rows are in the table. Raised with file and line are: no rows, a missing
     column, an encoding that does not fit, a line that never ends.
     """
-    blocks = without_comments(_blocks(stream, options, where), options)
+    blocks = _blocks(stream, options, where)
+    if options.skip or options.comment:
+        blocks = without_comments(blocks, options)
     begun = find_beginning(blocks, options, where)
     line, body, notes = begun.line, begun.body, [*begun.notes]
     if begun.separator is not None and options.separator is None:
