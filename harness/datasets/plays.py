@@ -40,15 +40,16 @@ def read_plays(stream: io.BufferedReader, where: str) -> Table:
     """
     table = read_text(stream, _PLAYS, where)
     flaws = {flaw.policy: flaw for flaw in table.flaws}
-    for row in flaws[""].rows[:1].tolist():
+    if "" in flaws:
+        row = int(flaws[""].rows[0])
         raise DataError(f"{table.at(row)}: {flaws[''].describe(row)}")
-    ragged = flaws["unreadable"].rows
     notes = []
-    if len(ragged):
+    sound = np.ones(len(table), dtype=bool)
+    if "unreadable" in flaws:
+        ragged = flaws["unreadable"].rows
         values = {"n": len(ragged), "fault": "without four fields"}
         notes.append(Note("lines-left-out", values))
-    sound = np.ones(len(table), dtype=bool)
-    sound[ragged] = False
+        sound[ragged] = False
     for role, (pattern, fault) in _SOUND_PLAYS.items():
         codes, ids = table.ids[role]
         passed = np.array([re.search(pattern, text) is not None for text in ids], dtype=bool)
