@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from harness import statistics
 from harness._util import seeds
 from harness._util.libraries import pd
 from harness.comparison.inference import infer
-from harness.config.settings import KNOWN, GroupSection
+from harness.config.settings import KNOWN, GroupSection, Inference
 from harness.datasets.features import flags_of
 from harness.errors import DataError, counted, suggestion
 from harness.experiment.analyses.base import BuiltinAnalysis, ScoredCell
@@ -168,47 +168,7 @@ Means = Mapping[tuple[str, str], AlgorithmMean]
 """Means, intervals and letters of a group by metric and row."""
 
 
-class GroupsOfTables(BuiltinAnalysis):
-    """Scores, intervals, letters and gaps in groups of users and of items, by table."""
-
-    is_decided = True
-
-    def __init__(self, plan: Plan) -> None:
-        super().__init__(plan)
-        self.scores: list[GroupScores] = []
-        self.said: list[Note] = []
-
-    def start_table(self, cells: Sequence[Cell]) -> None:
-        """Begin a table, of which these are the cells."""
-        self.table = TableGroups(self.plan, cells)
-
-    def add(self, cell: ScoredCell, scores: Mapping[str, Scores]) -> None:
-        """Take a finished cell."""
-        self.table.add((cell.name.seed, cell.name.fold), cell.record, cell.users)
-
-    def end_table(
-        self,
-        name: TableName,
-        cells: Sequence[AnyCell],
-        tables: Iterable[str],
-        report: Callable[[str, int, int], object],
-    ) -> None:
-        """Compare the rows of a table in each group."""
-        groups: list[GroupScores] = []
-        report("groups", 0, self.table.n_results)
-        for scores_of_groups in self.table.results(cells):
-            groups.append(scores_of_groups)
-            report("groups", len(groups), self.table.n_results)
-        self.said += self.table.notes(name.place([*tables]), groups)
-        self.scores += groups
-
-    def notes(self) -> list[Note]:
-        """Return the notes on the groups of all tables."""
-        return self.said
-
-    def parts(self) -> dict[str, Any]:
-        """Return the scores of each table in its groups."""
-        return {"groups": self.scores}
+Frames = tuple[list[pd.DataFrame], list[pd.DataFrame], list[pd.DataFrame]]
 
 
 @dataclass(eq=False)
@@ -218,27 +178,30 @@ class _Division:
     section: GroupSection
     metrics: list[Metric]
     groups: Groups
-    frames: list[tuple[list[pd.DataFrame], ...]] = field(init=False)
+    of_users: bool
+    frames: list[Frames]
     """For each group scores of users inside it, in its rest, and inside it of a random order."""
 
-    def __post_init__(self) -> None:
-        self.frames = [([], [], []) for _ in self.groups.names]
 
-    @property
-    def of_users(self) -> bool:
-        return self.section.side == "users"
+class GroupsOfTables(BuiltinAnalysis):
+    """Scores, intervals, letters and gaps in groups of users and of items, by table."""
 
+    is_decided = True
 
-class TableGroups:
-    """Collects the scores of the cells of one table by group."""
-
-    def __init__(self, plan: Plan, cells: Sequence[Cell]) -> None:
+    def __init__(self, plan: Plan) -> None:
+        super().__init__(plan)
+        self.scores: list[GroupScores] = []
+        self.said: list[Note] = []
         self.settings, self.seed = plan.experiment.statistics, plan.experiment.seed[0]
         self.interval: dict[str, Any] = {}
         if self.settings is not None:
             resamples, method = self.settings.resamples, self.settings.interval
             self.interval = {"n_resamples": resamples, "method": method}
             self.interval["confidence"] = self.settings.confidence
+
+    def start_table(self, cells: Sequence[Cell]) -> None:
+        """Divide the users and items of a table, of which these are the cells, into groups."""
+        plan = self.plan
         self.splits = {(cell.seed, cell.fold): plan.split(cell) for cell in cells}
         self.folds = {fold: number for number, fold in enumerate(self.splits)}
         self.candidates = plan.experiment.candidates[cells[0].candidates]
@@ -254,20 +217,18 @@ class TableGroups:
         self.adds_known = (
             KNOWN not in sections and not drops and 0 < are_known.sum() < len(are_known)
         )
-        self.metrics, self.design = plan.metrics, (plan.experiment.draws, plan.made())
-        averaged = [section for section in plan.metrics if is_mean_of_users(section)]
-        ranked = [
-            section for section in averaged if not (section.needs_pairs or section.needs_exposure)
-        ]
-        self.divisions = [
-            _Division(
-                section, averaged if section.side == "users" else ranked, divide(section, splits)
-            )
-            for section in [*sections, *([KNOWN] if self.adds_known else [])]
-        ]
+        averaged = [metric for metric in plan.metrics if is_mean_of_users(metric)]
+        ranked = [m for m in averaged if not (m.needs_pairs or m.needs_exposure)]
+        self.divisions: list[_Division] = []
+        for section in [*sections, *([KNOWN] if self.adds_known else [])]:
+            groups, of_users = divide(section, splits), section.side == "users"
+            frames: list[Frames] = [([], [], []) for _ in groups.names]
+            scored = averaged if of_users else ranked
+            self.divisions.append(_Division(section, scored, groups, of_users, frames))
 
-    def add(self, fold: tuple[int, int], record: CellRecord, users: pd.DataFrame) -> None:
-        """Take a finished cell of a seed and fold, and the scores of its users in its order."""
+    def add(self, cell: ScoredCell, scores: Mapping[str, Scores]) -> None:
+        """Take a finished cell."""
+        fold, record, users = (cell.name.seed, cell.name.fold), cell.record, cell.users
         codes, lists, reasons = record.users, record.rankings, dict[str, str]()
         is_first, number = fold not in self.seen, self.folds[fold]
         self.seen.add(fold)
@@ -290,6 +251,35 @@ class TableGroups:
             for label, reason in reasons.items():
                 self.failed[users["row"].iloc[0], label] = reason
 
+    def end_table(
+        self,
+        name: TableName,
+        cells: Sequence[AnyCell],
+        tables: Iterable[str],
+        report: Callable[[str, int, int], object],
+    ) -> None:
+        """Compare the rows of a table in each group, with intervals, letters and gaps."""
+        in_lists = failed_metrics(cells)
+        self.failed = {key: self.failed[key] for key in self.failed if key not in in_lists}
+        n_results = sum(len(division.metrics) for division in self.divisions)  # at most
+        groups: list[GroupScores] = []
+        report("groups", 0, n_results)
+        for division in self.divisions:
+            if any(inside for inside, *_ in division.frames):  # a cell finished
+                for of_metric in self._scores(division, cells):
+                    groups.append(of_metric)
+                    report("groups", len(groups), n_results)
+        self.said += self._notes(name.place([*tables]), groups)
+        self.scores += groups
+
+    def notes(self) -> list[Note]:
+        """Return the notes on the groups of all tables."""
+        return self.said
+
+    def parts(self) -> dict[str, Any]:
+        """Return the scores of each table in its groups."""
+        return {"groups": self.scores}
+
     def _judged(self, split: Split, record: CellRecord) -> Judged:
         """Return the test ratings that count in the ideal of the users with a list."""
         data, rows = split.ratings, split.test
@@ -298,19 +288,6 @@ class TableGroups:
         judged = self.candidates.judged_items(split)[data.items[rows]]
         rows = rows[judged & (position[data.users[rows]] >= 0)]
         return position[data.users[rows]], data.items[rows], data.ratings[rows]
-
-    @property
-    def n_results(self) -> int:
-        """How many scores `results` yields at most."""
-        return sum(len(division.metrics) for division in self.divisions)
-
-    def results(self, cells: Sequence[AnyCell]) -> Iterator[GroupScores]:
-        """Yield the scores in each group, by metric, with intervals, letters and gaps."""
-        in_lists = failed_metrics(cells)
-        self.failed = {key: self.failed[key] for key in self.failed if key not in in_lists}
-        for division in self.divisions:
-            if any(inside for inside, *_ in division.frames):  # a cell finished
-                yield from self._scores(division, cells)
 
     def _scores(self, division: _Division, cells: Sequence[AnyCell]) -> Iterator[GroupScores]:
         rows = {cell.row: cell.algorithm for cell in cells}
@@ -327,7 +304,9 @@ class TableGroups:
         for row, label in failed:
             for frame in (*inside, *outside) if label in labels else ():
                 frame.loc[frame["row"] == row, label] = np.nan
-        compared = [self._compared(frame, labels, cells) for frame in inside]
+        compared: list[Means] = [{} for _ in inside]
+        if self.settings is not None:
+            compared = [self._compared(frame, labels, cells, self.settings) for frame in inside]
         users = pd.concat([inside[0]["user"], outside[0]["user"]]).unique()
         for label in labels:
             # Of shape (groups, users, rows).
@@ -368,12 +347,15 @@ class TableGroups:
             )
 
     def _compared(
-        self, frame: pd.DataFrame, labels: Sequence[str], cells: Sequence[AnyCell]
+        self,
+        frame: pd.DataFrame,
+        labels: Sequence[str],
+        cells: Sequence[AnyCell],
+        settings: Inference,
     ) -> Means:
         """Compare the algorithms in a group."""
-        if self.settings is None:
-            return {}
-        compared, _ = infer(frame, labels, cells, self.settings, self.seed, *self.design)
+        design = self.plan.experiment.draws, self.plan.made()
+        compared, _ = infer(frame, labels, cells, settings, self.seed, *design)
         return {
             (comparison.metric, mean.row): mean
             for comparison in compared
@@ -434,7 +416,7 @@ class TableGroups:
         members = [items[masks[number][items]] for items, masks in folds]
         return int(np.count_nonzero(np.bincount(np.concatenate(members))))
 
-    def notes(self, where: str, results: Sequence[GroupScores]) -> Iterator[Note]:
+    def _notes(self, where: str, results: Sequence[GroupScores]) -> Iterator[Note]:
         """Yield notes on groups that were added, on metrics left out, and on missing values.
 
         `where` names the table where there are several.
@@ -442,7 +424,7 @@ class TableGroups:
         lacking: dict[tuple[str, ...], list[str]] = {}
         for division in self.divisions[: len(self.divisions) - self.adds_known]:
             if out := tuple(
-                str(metric) for metric in self.metrics if metric not in division.metrics
+                str(metric) for metric in self.plan.metrics if metric not in division.metrics
             ):
                 lacking.setdefault(out, []).append(division.section.title)
         for labels, titles in lacking.items():
