@@ -1,7 +1,4 @@
-"""What a config holds: plain data, with the line of each key where they come from a file.
-
-The record of a run names ratings that were given from Python in place of their file.
-"""
+"""What a config holds: plain data, with the line of each key where they come from a file."""
 
 from __future__ import annotations
 
@@ -96,15 +93,3 @@ def moved_paths(value: object, base: Path, folder: str | Path) -> object:
     with suppress(ValueError):  # on another drive
         place = Path(os.path.relpath(place, folder))
     return place.as_posix()
-
-
-GIVEN = "given from Python: "
-"""How the record of a run names ratings that were given from Python."""
-
-
-def name_of_given(dataset: object) -> str | None:
-    """Return the name of ratings from Python in the recorded ``dataset`` of a run; else None."""
-    entry = dataset[0] if isinstance(dataset, list) and dataset else dataset
-    text = entry.get("path") if isinstance(entry, dict) else entry
-    is_given = isinstance(text, str) and text.startswith(GIVEN)
-    return str(text).removeprefix(GIVEN) if is_given else None

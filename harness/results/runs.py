@@ -33,6 +33,7 @@ from harness.results.importance import importance_frame
 from harness.results.record import RunInfo, record_in, to_json
 from harness.results.table import (
     AGAINST_BEST,
+    BOUNDS,
     GROUP,
     TextTable,
     display_table,
@@ -47,6 +48,8 @@ from harness.results.views import SessionViews
 
 if TYPE_CHECKING:
     from harness.results.outputs import OutputFiles
+
+NO_ROOM = 1e-12  # best and random order that differ by no more are the same
 
 
 class Run(SessionViews):
@@ -143,7 +146,16 @@ class Run(SessionViews):
         Columns are ``algorithm``; ``dataset``, ``split``, ``candidates``; for each metric its
         label, NaN where it has no bounds; ``table`` and ``row``.
         """
-        return display.room(self.info, self.table, self.bounds)
+        shares = self.table[["algorithm", *GROUP, *self.info.metrics, "table", "row"]].copy()
+        tables, limits = list(self.info.tables), self.bounds.set_index(["bound", "table"])
+        for label in self.info.metrics:
+            low, high = (
+                shares["table"].map({table: limits[label].get((name, table)) for table in tables})
+                for name in (BOUNDS["random"], BOUNDS["best"])
+            )
+            width = (high - low).astype(float)
+            shares[label] = (shares[label] - low) / width.where(width.abs() > NO_ROOM)
+        return shares
 
     @cached_property
     def pairs(self) -> pd.DataFrame:
@@ -155,7 +167,14 @@ class Run(SessionViews):
         the margin) or undecided; ``favours`` is the better of the two, None where the tests found
         neither.
         """
-        return display.pairs(self.info)
+        return pd.DataFrame(
+            {"metric": comparison.metric}
+            | {key: comparison[key] for key in (*GROUP, "claim")}
+            | dict(pair)
+            | {"answer": pair.answer, "favours": comparison.favoured(pair)}
+            for comparison in self.info.statistics
+            for pair in comparison.pairs
+        )
 
     @cached_property
     def groups(self) -> pd.DataFrame:
@@ -169,7 +188,17 @@ class Run(SessionViews):
         score, ``n_left_out`` without, and ``n_members``: test users, or items with a test rating;
         ``table`` and ``row``. Empty without groups.
         """
-        return display.groups(self.info)
+        means = ("low", "high", "letters", "rest", "rest_low", "rest_high")
+        return pd.DataFrame(
+            {key: entry[key] for key in (*GROUP, "side", "by", "metric")}
+            | {"group": group.group, "algorithm": mean.algorithm, "value": mean.mean}
+            | {key: mean[key] for key in means}
+            | {"random": group.random, "n_users": mean.n_users, "n_left_out": group.n_left_out}
+            | {"n_members": group.n_members, "table": entry.table, "row": mean.row}
+            for entry in self.info.groups
+            for group in entry.groups
+            for mean in group.algorithms
+        )
 
     @cached_property
     def gaps(self) -> pd.DataFrame:
@@ -179,7 +208,13 @@ class Run(SessionViews):
         groups of most and least value among those of 30 users or more, their ``difference``, and
         ``low`` and ``high``, its interval.
         """
-        return display.gaps(self.info)
+        return pd.DataFrame(
+            {key: entry[key] for key in (*GROUP, "side", "by", "metric")}
+            | {key: value for key, value in gap if key != "row"}
+            | {"table": entry.table, "row": gap.row}
+            for entry in self.info.groups
+            for gap in entry.gaps
+        )
 
     @cached_property
     def users(self) -> pd.DataFrame:
