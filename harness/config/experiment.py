@@ -253,7 +253,7 @@ class Experiment(Section):
     @cached_property
     def draws(self) -> dict[int, Draw]:
         """The seeds of the run's cells, by the seed that names the cell, that of the run first."""
-        if self.seeds == Seeds():  # which are not crossed
+        if not self.crosses_seeds:
             return {seed: Draw(seed, seed, seed) for seed in self.seed}
         return {draw.model: draw for draw in self.seeds.draws(self.seed[0])}
 
@@ -268,6 +268,11 @@ class Experiment(Section):
     def split_seeds(self) -> list[int]:
         """The seeds of the run's splits."""
         return list(dict.fromkeys(draw.split for draw in self.draws.values()))
+
+    @property
+    def crosses_seeds(self) -> bool:
+        """Whether seeds of the split, the search and the model are crossed."""
+        return self.seeds != Seeds()
 
     @model_validator(mode="before")
     @classmethod
