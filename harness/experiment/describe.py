@@ -23,6 +23,7 @@ from harness.datasets.inspection import Description, find_section
 from harness.datasets.openers import scheme_of
 from harness.datasets.readers import kind_of
 from harness.datasets.readers.json_lines import holds_records
+from harness.datasets.section import DatasetSection
 from harness.errors import DataError, counted, is_url
 from harness.experiment.plan import Plan
 from harness.metrics import parse_many
@@ -290,16 +291,7 @@ def _loaded(source: str | Path | Mapping[str, object]) -> Ratings:
 def plugins_used(experiment: Experiment) -> Iterator[PluginUsed]:
     """Yield each plug-in that is not this package's own, with what readers of the run need."""
     for section in experiment.dataset:
-        if section.name is not None and section.data_set is None:
-            yield from plugin_used("datasets", section.name, {})
-        reader = section.format
-        if reader is None and section.path is not None:
-            reader = kind_of(section.paths[0])
-        if reader is not None:
-            yield from plugin_used("readers", reader, {})
-        for scheme in dict.fromkeys(map(scheme_of, filter(is_url, section.paths))):
-            if plugins.foreign_origin("openers", scheme):  # others that nobody has are of fsspec
-                yield from plugin_used("openers", scheme, {})
+        yield from _plugins_of_data(section)
     for row in {row.name: row for row in experiment.algorithms}.values():
         if "/" not in row.name:
             yield from plugin_used("algorithms", registry.canonical(row.name), {})
@@ -316,6 +308,19 @@ def plugins_used(experiment: Experiment) -> Iterator[PluginUsed]:
             yield from plugin_used("splits", split.kind, facts)
     for filtered in experiment.filters:
         yield from plugin_used("splits", filtered.kind, {"name": filtered.describe()})
+
+
+def _plugins_of_data(section: DatasetSection) -> Iterator[PluginUsed]:
+    if section.name is not None and section.data_set is None:
+        yield from plugin_used("datasets", section.name, {})
+    reader = section.format
+    if reader is None and section.path is not None:
+        reader = kind_of(section.paths[0])
+    if reader is not None:
+        yield from plugin_used("readers", reader, {})
+    for scheme in dict.fromkeys(map(scheme_of, filter(is_url, section.paths))):
+        if plugins.foreign_origin("openers", scheme):  # others that nobody has are of fsspec
+            yield from plugin_used("openers", scheme, {})
 
 
 def plugin_used(kind: str, name: str, facts: dict[str, Any]) -> Iterator[PluginUsed]:
