@@ -66,6 +66,19 @@ def test_an_analysis_of_ones_own_has_its_table_and_its_notes(module, tmp_path):
     assert ("analyses", name) in [(plugin.kind, plugin.name) for plugin in again.info.plugins]
 
 
+def test_its_table_is_on_the_page_with_its_title_and_caption(module, tmp_path, cli):
+    name = f"{module}:Lengths"
+    run = harness.run(CONFIG | {"analyses": [name]}, results=tmp_path)
+    own = harness.read_run(run.folder).info.analyses[name]
+    assert (own.title, own.caption) == (name, "How long the lists are.")
+    page = run.report().read_text(encoding="utf-8")
+    section = page.partition('<section id="analyses">')[2].partition("</section>")[0]
+    assert f">{name}</h3>" in section
+    assert '<p class="caption">How long the lists are.</p>' in section
+    assert "mean length" in section
+    assert "How long the lists are." in cli.done("table", run.folder, "--analysis", name)
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [("Fails", "ValueError: cannot add"), ("Odd", "`result` returned list, no DataFrame")],

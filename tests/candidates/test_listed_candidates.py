@@ -264,3 +264,12 @@ def test_a_run_that_somebody_sends_needs_trust_to_call_its_function(of_function,
     assert harness.read_run(run.folder).table.equals(run.table)
     with pytest.raises(HarnessError, match=r"it names code, .*:popular"):
         harness.run(run.folder, results=None)
+
+
+def test_unrated_items_of_a_file_are_not_in_kept_estimates(parts, tmp_path, cli):
+    parts[3].to_csv(tmp_path / "c.csv", index=False)
+    kept = config(tmp_path / "c.csv") | {"name": "kept", "outputs": {"estimates": True}}
+    run = harness.run(kept, results=tmp_path / "runs")
+    err = cli.refused("evaluate", run.folder, "--metrics", "precision(threshold=0)@3")
+    assert "a gain to a relevance of 0, as that of the unrated items of file c.csv" in err
+    assert "values compared" in cli.done("evaluate", run.folder)

@@ -55,6 +55,21 @@ def test_every_ending_has_one_reader_of_this_package():
     assert kind_of("a.csv/b") is None
 
 
+def test_a_reader_may_look_at_the_name_beside_the_first_bytes(site, tmp_path):
+    code = """
+class Bars:
+    def recognise(self, head, name):
+        return name.startswith("bars-") and head.startswith(b"a")
+    def read(self, path, options):
+        return {"user": ["a", "b"], "item": ["x", "y"], "rating": [1, 5]}
+"""
+    package(site, code)
+    named, other = tmp_path / "bars-1", tmp_path / "ratings-1"
+    for path in (named, other):
+        path.write_text("a!x!1")
+    assert (kind_of_content(named), kind_of_content(other)) == ("bars", None)
+
+
 def test_a_table_is_recognised_by_its_content_whatever_its_ending(tmp_path):
     path = tmp_path / "ratings.bin"
     pd.DataFrame(ROWS).to_parquet(path)

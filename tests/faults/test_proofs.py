@@ -17,6 +17,7 @@ PROOFS = [
     "soak.py",
     "determinism.py",
     "scripts.py",
+    "omissions.py",
 ]
 
 
