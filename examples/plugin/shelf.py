@@ -111,15 +111,13 @@ class Recent(CandidatesSection):
     """Candidates: a user's test ratings, and the items that were rated last in training."""
 
     name = "{0.n} recent items"
+    ranked = "Each user's test ratings are ranked among the {0.n} items rated last."
 
     kind: Literal["recent"] = "recent"
     n: int = 20
 
-    def sentence(self):
-        return f"Each user's test ratings are ranked among the {self.n} items rated last."
-
     def select(self, split, seed):
-        tested = super().select(split, seed)
+        tested = self.tested(split)
         ratings, train = split.ratings, split.train
         latest = np.zeros(ratings.n_items)
         np.maximum.at(latest, ratings.items[train], ratings.timestamps[train])

@@ -21,7 +21,7 @@ from harness.algorithms.trainset import Codes, ColumnTrainset, Floats
 from harness.errors import AlgorithmError
 from harness.notes.note import Note
 from harness.schema.quantities import Range, log_range
-from harness.splits.filters import k_core
+from harness.splits.cores import k_core
 
 Vectors = npt.NDArray[np.floating]
 

@@ -7,17 +7,16 @@ from pathlib import Path
 
 import click
 
-import harness
+import harness.config
+import harness.results
 from harness import datasets
 from harness.algorithms import registry
 from harness.algorithms.sources import sources
-from harness.config.yaml import bundled, read
 from harness.console import options
 from harness.console.command import command
 from harness.console.screen import say, show_table
 from harness.errors import HarnessError, ResultsError
 from harness.plugins import registry as plugins
-from harness.results.reading import find_runs, read_run
 
 NUMBERS = frozenset({"ratings", "users", "items", "algorithms", "failed cells"})
 """Columns that are aligned to the right."""
@@ -113,15 +112,15 @@ def _with_origin(kind: str, name: str, summary: str) -> str:
 
 def _configs() -> Iterator[list[str]]:
     yield ["config", "what it answers"]
-    for name, path in bundled().items():
-        yield [name, " ".join(str(read(path).data.get("description", "")).split())]
+    for name, path in harness.config.bundled().items():
+        yield [name, " ".join(str(harness.config.read(path).data.get("description", "")).split())]
 
 
 def _runs(results: Path, notes: list[str]) -> Iterator[list[str]]:
     yield ["run", "made", "data", "algorithms", "failed cells", "metrics"]
-    for folder in find_runs(results):
+    for folder in harness.results.find_runs(results):
         try:
-            info = read_run(folder).info
+            info = harness.results.read_run(folder).info
         except ResultsError as error:
             yield [folder.name, "cannot be read", "", "", "", ""]
             notes.append(str(error))

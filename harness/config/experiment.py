@@ -305,7 +305,9 @@ class Experiment(Section):
         for name in expanded:
             if plugins.recorded("analyses", name) is None:
                 try:
-                    plugins.find("analyses", name).load()
+                    plugin = plugins.find("analyses", name)
+                    if not plugin.is_spine:  # which is there, and nobody looks at cells here
+                        plugin.load()
                 except PluginError as error:
                     raise ValueError(str(error)) from None
         return list(dict.fromkeys(expanded))

@@ -11,12 +11,13 @@ import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
+import harness.config
+import harness.results
 from harness._util.arguments import check_path
 from harness._util.files import refuse_below_file, refuse_link
 from harness.errors import ResultsError, nearest
 from harness.plugins import registry as plugins
 from harness.plugins.registry import folded
-from harness.results.reading import find_runs, open_run
 
 Completion = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
@@ -25,10 +26,8 @@ def config_names(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """Return the configs of the package and the YAML files here; elsewhere the shell looks."""
-    from harness.config.yaml import bundled  # only completion needs readers of configs
-
     files = (path.name for pattern in ("*.yaml", "*.yml") for path in Path().glob(pattern))
-    return _or_files([*sorted(files), *bundled()], incomplete)
+    return _or_files([*sorted(files), *harness.config.bundled()], incomplete)
 
 
 def run_names(
@@ -36,7 +35,7 @@ def run_names(
 ) -> list[CompletionItem]:
     """Return the runs in the folder of `--results`, or by default in `runs`."""
     folder = Path(context.params.get("results") or "runs")
-    return _or_files([run.name for run in find_runs(folder)], incomplete)
+    return _or_files([run.name for run in harness.results.find_runs(folder)], incomplete)
 
 
 def datasets(
@@ -233,7 +232,7 @@ def page(path: Path | None, default: Path) -> Path:
 def opened(runs: tuple[str, ...], results: Path) -> list[Run]:
     """Return runs by their folders or, within `results`, by their names."""
     try:
-        return [open_run(name, results) for name in runs]
+        return [harness.results.open_run(name, results) for name in runs]
     except ResultsError:
         if all(map(_algorithm_of, runs)):
             meant = ",".join(dict.fromkeys(map(_algorithm_of, runs)))

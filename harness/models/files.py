@@ -118,7 +118,7 @@ OF_A_SEED = {"random_state", "generator"}
 class Header(BaseModel):
     """``model.json`` of a file."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid", strict=True, defer_build=True)
 
     format: str
     versions: dict[str, str]

@@ -59,7 +59,7 @@ Params = Annotated[dict[str, Any], AfterValidator(_small)]
 class Record(BaseModel):
     """A part of a run's record; ``part["key"]`` is short for ``part.key``."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid", strict=True, defer_build=True)
 
     def __getitem__(self, key: str) -> Any:
         if key not in type(self).model_fields:

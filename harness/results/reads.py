@@ -38,7 +38,7 @@ THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"
 class Reads(BaseModel):
     """What a process had read when a cell was finished, as text that can be compared."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     python: str
     """Version of the interpreter."""

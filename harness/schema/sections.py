@@ -48,7 +48,7 @@ MOST_SECONDS = 31_536_000.0
 class Section(BaseModel):
     """A part of a config: validation, schema, reference page and help come from its fields."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
     short: ClassVar[str] = ""
     """The key that a plain string in place of the section is the value of; empty for none."""

@@ -17,6 +17,7 @@ from harness.metrics.own import locked
 from harness.schema.dates import Moment, seconds
 from harness.schema.quantities import Count, Size, State, written
 from harness.splits.base import FilterSection, Mask, draw_users
+from harness.splits.cores import enough, k_core
 
 Codes = NDArray[np.int32]
 Counts = NDArray[np.int64] | NDArray[np.float64]
@@ -49,7 +50,7 @@ class MinRatingsPerUser(FilterSection):
     """Fewest ratings that a user needs to stay."""
 
     def keep(self, ratings: Ratings, state: int) -> Mask:
-        return _enough(ratings.users, self.n)
+        return enough(ratings.users, self.n)
 
 
 class MinRatingsPerItem(FilterSection):
@@ -64,7 +65,7 @@ class MinRatingsPerItem(FilterSection):
     """Fewest ratings that an item needs to stay."""
 
     def keep(self, ratings: Ratings, state: int) -> Mask:
-        return _enough(ratings.items, self.n)
+        return enough(ratings.items, self.n)
 
 
 class MaxRatingsPerUser(FilterSection):
@@ -212,27 +213,6 @@ class MinRating(FilterSection):
 
     def keep(self, ratings: Ratings, state: int) -> Mask:
         return ratings.ratings >= self.at_least
-
-
-@checked(SplitError)
-def k_core(users: Codes, items: Codes, n: int) -> Mask:
-    """Mark the rows that remain without users and items with fewer than `n` rows."""
-    if users.ndim != 1 or users.shape != items.shape:
-        raise SplitError(
-            f"k_core: users and items of shapes {users.shape} and {items.shape}; give two columns "
-            "of one length"
-        )
-    keep = np.arange(len(users))
-    while True:
-        enough = _enough(users[keep], n) & _enough(items[keep], n)
-        if enough.all():
-            return np.bincount(keep, minlength=len(users)).astype(bool)
-        keep = keep[enough]
-
-
-def _enough(codes: Codes, n: int) -> Mask:
-    """Mark the rows whose user, or item, has at least `n` rows."""
-    return (np.bincount(codes) >= n)[codes]
 
 
 def _kept(section: FilterSection, ratings: Ratings, state: int) -> Mask:

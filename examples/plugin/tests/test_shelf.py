@@ -58,7 +58,7 @@ def test_recent_items_are_those_rated_last_that_the_user_has_not_rated():
     )
     split = harness.splits.Split(ratings, np.arange(4), np.array([4]), "last", 0, 1, "")
     chosen = shelf.Recent(n=2).select(split, seed=0)
-    assert [ratings.item_ids[item] for item in chosen.extra_items] == [3, 4]
+    assert [ratings.item_ids[item] for item in chosen.extra_items] == ["3", "4"]
 
 
 def test_an_address_is_opened(tmp_path):
