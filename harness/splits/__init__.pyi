@@ -1,7 +1,8 @@
 """The names of the package, declared once; each is imported when it is first used."""
 
 from .base import FilterSection, Fold, Split, SplitSection, make, validation
-from .filters import filter, k_core
+from .cores import k_core
+from .filters import filter
 from .saved import read, save
 
 TEST_SHARE: float
