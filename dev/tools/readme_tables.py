@@ -10,6 +10,7 @@ import json
 import math
 import re
 import sys
+import textwrap
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from itertools import product
@@ -23,6 +24,7 @@ from harness.report.styles import plot_style
 from harness.results import read_run
 from harness.results.runs import to_markdown
 from harness.results.table import display_table
+from harness.results.verdict import verdict_lines
 
 Row = dict[str, Any]
 TOP = Path(__file__).parents[2]
@@ -38,10 +40,10 @@ PAGES = (
 )
 MEASURED = ("fit s", "score s", "metric s", "peak MB")
 MARKER = re.compile(
-    r"(?P<marker><!-- (?P<kind>table|grid|pairs|answers|counts|shares|gains|speed|steps): "
+    r"(?P<marker><!-- (?P<kind>table|verdict|grid|pairs|answers|counts|shares|gains|speed|steps): "
     r"(?P<name>\S+)"
     r"(?P<words>(?: \S+)*?) -->)\n"
-    r"(?:\n\|(?:.*\n)+?(?=\n))?"
+    r"(?:\n(?:\|(?:.*\n)+?(?=\n)|```text\n(?:.*\n)*?```\n))?"
 )
 
 
@@ -50,6 +52,12 @@ def table(run: str, rows: str = "") -> str:
     lines = to_markdown(read_run(TOP / run).info).splitlines()
     lines = [line for line in lines if line.startswith("|")]
     return "\n".join(lines[: 2 + int(rows)] if rows else lines)
+
+
+def verdict(run: str) -> str:
+    """Return the verdict of a run, as a terminal of 80 columns shows it."""
+    lines = verdict_lines(read_run(TOP / run).info)
+    return "\n".join(["```text", *(textwrap.fill(line, 80) for line in lines), "```"])
 
 
 def grid(run: str, label: str, *only: str) -> str:
@@ -513,7 +521,7 @@ def written(text: str) -> str:
     """Return a page with every marked table as the files have it."""
     kinds = {
         kind.__name__: kind
-        for kind in (table, grid, pairs, answers, counts, shares, gains, speed, steps)
+        for kind in (table, verdict, grid, pairs, answers, counts, shares, gains, speed, steps)
     }
 
     def fill(match: re.Match[str]) -> str:

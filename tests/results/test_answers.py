@@ -1,7 +1,6 @@
 """The three answers of a comparison, and that every place says the same of each row."""
 
 import itertools
-import math
 from typing import get_args
 
 import pytest
@@ -103,10 +102,6 @@ def test_the_verdict_names_the_rows_of_each_answer(run):
     [verdict] = verdicts(run.info)
     assert verdict.values["answers"] == {name: x for name, x in answers.items() if x != BEST}
     assert verdict.values["margin"] == 0.06
-    words = {"equivalent": "within 0.06 equivalent to", "undecided": "undecided against",
-             "different": "different from"}  # fmt: skip
-    for answer, phrase in words.items():
-        assert (phrase in verdict.sentences[0]) == (answer in answers.values())
 
 
 def test_best_says_the_answers(run):
@@ -159,9 +154,6 @@ def test_without_a_margin_the_verdict_names_what_the_run_could_have_found(withou
     assert undecided
     largest = max(pair.detectable for pair in undecided)
     assert verdict.values["detectable"] == largest
-    number = float(verdict.sentences[1].rpartition(" is ")[2].partition(" (")[0])
-    assert math.isclose(number, largest, rel_tol=0.05)
-    assert verdict.sentences[1].startswith(f"The smallest difference from {leader} that")
     assert f"{largest:.2g} (power 80%)" in " ".join(harness.best(run).evidence)
     assert AGAINST_BEST not in display_table(run.info).columns
     assert not [column for column in run.table if column.endswith("_answer")]

@@ -27,6 +27,7 @@ from harness.results.statistics import MetricComparison
 from harness.results.table import comparison_of, display_table, result_rows
 from harness.results.verdict import verdicts
 from harness.statistics.corrections import letters, ranked_letters
+from tests.results import test_verdict as verdict_cases
 
 ROWS = ["BaselineOnly", "ItemMean", "Popularity", "Random"]
 SIMPLE = {"ItemMean", "Popularity", "Random"}
@@ -638,7 +639,6 @@ def test_too_few_differing_users_have_no_verdict(templates):
     for test in ("randomisation", "wilcoxon"):
         _, verdict, run = fixed(templates, {"BaselineOnly": one, "Random": other}, test=test)
         assert verdict.code == "cannot-decide"
-        assert "leads" not in str(verdict)
         assert "no two algorithms differ for more than 3 users" in str(verdict)
         assert "cannot decide" in " ".join(harness.best(run).evidence)
 
@@ -697,3 +697,15 @@ def test_letters_follow_the_pairs_where_means_do_not():
     assert ranked_letters(keys, differs) == letters(
         np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]], bool)
     )
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"statistics": None}, "the config turns statistics off; delete `statistics: null`."),
+        ({"headline": "rmse"}, "its values are not means over users, which the tests need."),
+    ],
+)
+def test_why_rows_were_not_compared_is_said(changes, reason):
+    [verdict] = verdicts(verdict_cases.run_of(**changes).info)
+    assert verdict.sentences[0] == f"No verdict by {verdict.metric}: {reason}"

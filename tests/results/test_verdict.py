@@ -90,7 +90,7 @@ def test_the_verdict_names_the_best_row_its_equals_and_the_best_baseline(usual):
     assert values["baseline"] == baseline
     if baseline != table.idxmax():
         assert math.isclose(values["gap"], table.max() - table[baseline])
-    assert "The tests compare these fitted models" in verdict.sentences[-1]
+    assert values["claim"] == "models"
 
 
 def test_where_lower_is_better_the_least_value_leads():
@@ -101,44 +101,38 @@ def test_where_lower_is_better_the_least_value_leads():
     gap = table[["ItemMean", "Random"]].min() - table.min()
     if gap:
         assert math.isclose(verdict.values["gap"], gap)
-        assert " below " in str(verdict)
-    assert " above " not in str(verdict)
 
 
 def test_over_seeds_the_verdict_speaks_of_algorithms():
     run = run_of(seed=[0, 1, 2])
     [verdict] = verdicts(run.info)
     assert verdict.values["claim"] == "algorithms"
-    assert "The tests compare the algorithms" in verdict.sentences[-1]
 
 
 @pytest.mark.parametrize(
-    ("changes", "code", "reason"),
+    ("changes", "code"),
     [
-        ({"statistics": None}, "not-compared", "the config turns statistics off"),
-        ({"headline": "rmse"}, "not-compared", "its values are not means over users"),
-        ({"algorithms": ["BaselineOnly"]}, "one-row", "BaselineOnly (0."),
+        ({"statistics": None}, "not-compared"),
+        ({"headline": "rmse"}, "not-compared"),
+        ({"algorithms": ["BaselineOnly"]}, "one-row"),
     ],
 )
-def test_without_a_verdict_the_reason_is_said(changes, code, reason):
+def test_without_a_verdict_there_is_a_code(changes, code):
     [verdict] = verdicts(run_of(**changes).info)
     assert verdict.code == code
     assert not verdict.is_decided
-    assert verdict.sentences[0].startswith(f"No verdict by {verdict.metric}: ")
-    assert reason in verdict.sentences[0]
 
 
 def test_rows_that_are_all_equal_have_no_leader(usual):
     run = with_values(usual, 0.5, 0.5, 0.5)
     [verdict] = verdicts(run.info)
     assert verdict.code == "all-equal"
-    assert "all 3 rows have the same value, 0.5" in str(verdict)
 
 
 def test_equal_best_rows_lead_together(usual):
     run = with_values(usual, 0.5, 0.5, 0.25)
     [verdict] = verdicts(run.info)
-    assert str(verdict).startswith("BaselineOnly and ItemMean lead by ndcg@5")
+    assert verdict.values["leaders"] == ["BaselineOnly", "ItemMean"]
     assert not {"BaselineOnly", "ItemMean"} & {*verdict.values["equal"], *verdict.values["worse"]}
 
 
@@ -147,7 +141,6 @@ def test_a_best_row_that_failed_does_not_lead_and_is_named(usual):
     [verdict] = verdicts(without_comparison(usual, leader).info)
     assert leader not in verdict.values["leaders"]
     assert verdict.values["failed"] == [leader]
-    assert f"{leader} failed" in verdict.sentences[-1]
 
 
 def test_a_run_in_which_all_rows_failed_says_so(usual):
@@ -155,7 +148,7 @@ def test_a_run_in_which_all_rows_failed_says_so(usual):
     for row in run.info.rows:
         row.scores["ndcg@5"] = None
     [verdict] = verdicts(run.info)
-    assert str(verdict) == "No verdict by ndcg@5: no row has a value."
+    assert verdict.code == "no-row"
 
 
 def test_each_table_has_its_verdict_and_what_all_say_is_said_once(two_tables):
@@ -164,7 +157,7 @@ def test_each_table_has_its_verdict_and_what_all_say_is_said_once(two_tables):
     assert [verdict.where.rsplit(", ", 1)[1] for verdict in found] == ["rated", "catalogue"]
     lines = verdict_lines(two_tables.info)
     assert len(lines) == 3
-    assert sum(line.count("The tests compare") for line in lines) == 1
+    assert lines[-1] == found[0].sentences[-1] == found[1].sentences[-1]
 
 
 @pytest.mark.parametrize("length", [1, 60, 300])
@@ -203,9 +196,8 @@ def test_every_place_shows_the_same_words(usual, two_tables):
             assert line in run._repr_html_()
             assert line in page
             assert line.replace("_", "\\_") in to_markdown(run.info)
-        assert to_markdown(run.info).index("The tests compare") < to_markdown(run.info).index(
-            "| alg"
-        )
+        written = to_markdown(run.info)
+        assert written.index(verdicts(run.info)[0].sentences[-1]) < written.index("| alg")
 
 
 def test_the_text_of_a_run_fits_80_columns_and_has_each_row(usual, two_tables):
