@@ -14,6 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+import numpy as np
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap
 
 from harness import datasets
 from harness._util.files import file_name, write_output
@@ -262,8 +265,6 @@ def _show_rows(detected: Detected) -> None:
 
 def _on_scale(detected: Detected) -> str:
     """Return what a reader should know of a scale: few ratings lie outside, or determine an end."""
-    import numpy as np
-
     for note in detected.ratings.notes:
         if note.code == "maybe-not-rated":
             return f"{note}."
@@ -328,9 +329,6 @@ def _prose(text: str) -> str:
 
 def _yaml(key: str, value: object) -> str:
     """Return a key with its value; a mapping too long for a line has a line for each key."""
-    from ruamel.yaml import YAML
-    from ruamel.yaml.comments import CommentedMap
-
     if value is None:
         return f"{key}: null\n"
     entry = CommentedMap({key: value})

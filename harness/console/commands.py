@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import gc
 import itertools
+import json
 import os
 import signal
 import sys
@@ -135,8 +136,6 @@ def _add_options(command: click.Command, *, is_ours: bool) -> None:
 
 def _summaries() -> dict[str, dict[str, str]]:
     """Return the first sentence of each command's help by group, as its declaration has them."""
-    import json
-
     summaries: dict[str, dict[str, str]] = json.loads(SUMMARIES_FILE.read_text(encoding="utf-8"))
     return summaries
 

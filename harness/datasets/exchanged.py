@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+import numpy as np
+
 from harness._util.libraries import pa
 from harness.datasets.cleaning import refuse_faults
 from harness.datasets.columns import RATINGS, Kind, Roles, is_number
@@ -201,8 +203,6 @@ def _order(
 
 def _read_ranx(path: Path, where: str, value: str) -> Table:
     """Read the numbers of each item by user, as ranx writes runs and qrels."""
-    import numpy as np
-
     with unpacked(path, where) as (place, inner):
         try:
             users = json.loads(place.read_text(encoding="utf-8-sig"))

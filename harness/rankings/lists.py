@@ -109,8 +109,6 @@ def paired(estimated: ListedRows, judged: ListedRows, n_users: int, n_items: int
 
 def encoded(columns: list[Ids]) -> tuple[list[Ints], Ids]:
     """Encode columns of one kind of id together."""
-    import pandas as pd
-
     for where, column in zip(("recommendations", "truth"), columns, strict=False):
         if (missing := pd.isna(column)).any():
             row = int(np.argmax(missing)) + 1

@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from harness._util.libraries import pd
+
 TieKeys = NDArray[np.uint64]
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
 def tie_keys(ids: ArrayLike) -> TieKeys:
     """Return a number for each id that depends on its text alone."""
-    from pandas.util import hash_array
-
     texts = np.array([str(label) for label in np.asarray(ids).tolist()], dtype=object)
-    keys: TieKeys = hash_array(texts, categorize=False)
+    keys: TieKeys = pd.util.hash_array(texts, categorize=False)
     return keys
 
 

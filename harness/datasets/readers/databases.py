@@ -10,6 +10,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from harness._util.libraries import pa
 from harness.datasets.columns import find_columns
 from harness.datasets.conversion import convert
 from harness.datasets.limits import MEGABYTE, too_slow
@@ -95,8 +96,6 @@ class SQLite(Database):
 
     def read(self, path: Path, options: ReadOptions) -> Table:
         """Read the columns that are needed of a table or a query; every fault has its record."""
-        import pyarrow as pa
-
         where, roles, limits = options.where, options.roles, options.limits
         n_bytes = path.stat().st_size
         with (

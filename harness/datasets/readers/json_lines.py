@@ -9,7 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from harness._util.files import report_os_error
+from harness._util.libraries import pa
 from harness.datasets.columns import find_columns
 from harness.datasets.conversion import Flaw, convert
 from harness.datasets.readers.base import NO_ROWS, Reader, ReadOptions, example_ratings
@@ -60,9 +63,6 @@ class JSONLines(Reader):
 
     def read(self, path: Path, options: ReadOptions) -> Table:
         """Read the fields that are needed; every fault has its line."""
-        import numpy as np
-        import pyarrow as pa
-
         where, roles = options.where, options.roles
         names = self.names(path, where)
         if not names:

@@ -7,7 +7,10 @@ from array import array
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
+
 from harness._util.files import report_os_error
+from harness._util.libraries import pa
 from harness.datasets.conversion import Flaw, convert
 from harness.datasets.readers.base import NO_ROWS, Reader, ReadOptions, example_ratings
 from harness.errors import DataError, counted
@@ -45,9 +48,6 @@ class Netflix(Reader):
 
     def read(self, path: Path, options: ReadOptions) -> Table:
         """Read all ratings; every fault has its line."""
-        import numpy as np
-        import pyarrow as pa
-
         where, kinds = options.where, options.roles.kinds
         roles = ("user", "rating", "timestamp")
         values: dict[str, list[str | None]] = {role: [] for role in (*roles, "item")}

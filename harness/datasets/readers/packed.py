@@ -18,6 +18,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
+from harness._util.libraries import pa
 from harness.datasets.limits import Limits
 from harness.errors import DataError, counted, listed, reason_of
 
@@ -29,8 +30,6 @@ BROKEN = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, Val
 
 
 def _zstandard(path: Path) -> Any:
-    import pyarrow as pa
-
     return pa.CompressedInputStream(pa.OSFile(str(path)), "zstd")
 
 

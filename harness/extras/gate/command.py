@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
+from xml.etree import ElementTree
 
 import click
 
@@ -190,8 +191,6 @@ def _of_file(name: str, truth: Path | None, label: str) -> pd.Series:
 
 def _write_junit(answer: Gate, code: int, path: Path) -> None:
     """Write a verdict as a test suite with one case, as servers of continuous integration read."""
-    from xml.etree import ElementTree
-
     suite = ElementTree.Element(
         "testsuite", name="harness gate", tests="1", failures=str(int(code == 1)),
         errors="0", skipped=str(int(code == UNDECIDED)),

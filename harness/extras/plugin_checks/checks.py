@@ -19,6 +19,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from harness.errors import HarnessError, reason_of
 
 PATIENCE = 600.0
@@ -119,8 +121,6 @@ def examine(module: str, name: str) -> Findings:
 
 def main(module: str, path: str, number: str, *names: str) -> None:
     """Examine plug-ins in this process, and write a line of JSON for each."""
-    import numpy as np
-
     with Path(path).open("a", encoding="utf-8") as file:
         for name in names:
             # What draws without its seed differs between the processes.
