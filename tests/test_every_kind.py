@@ -479,6 +479,9 @@ class Law:
         elif self.kind in ("trackers", "analyses"):
             is_there = f"`{self.name}`" in by_hand or f"[{self.name}" in by_hand
             assert is_there, "name it in a page of docs/how-to"
+        elif self.kind == "candidates" and not self.member.example:
+            is_there = re.search(rf"--candidates \[.*\b{self.name}\b", reference)
+            assert is_there, "run dev/tools/regenerate.py"
         else:
             is_there = f"`{self.name}`" in reference or f"## {self.name}" in reference
             assert is_there, "run dev/tools/regenerate.py"

@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
@@ -43,6 +43,7 @@ from harness.errors import (
     masked_values,
 )
 from harness.metrics import parse_many
+from harness.plugins import registry as plugins
 from harness.splits import TEST_SHARE
 
 if TYPE_CHECKING:
@@ -63,8 +64,16 @@ SPLITS = {
 KEYS = ("dataset", "split", "candidates", "algorithms", "metrics", "seed")
 """The parameters that `options` adds."""
 
+
+def _complete_by_name() -> tuple[str, ...]:
+    """Return this package's own kinds of candidates that need no key beside their name."""
+    names = plugins.builtin_names("candidates")
+    kinds: dict[str, Any] = {name: plugins.find("candidates", name).load() for name in names}
+    return tuple(name for name, kind in kinds.items() if not kind.example)
+
+
 split = Choice(tuple(SPLITS))
-candidates = Choice(("rated", "catalogue", "sampled"))
+candidates = Choice(_complete_by_name())
 seed = click.IntRange(0, 2**32 - 1)
 
 
