@@ -296,7 +296,8 @@ class Execution(Section):
     @model_validator(mode="after")
     def _cluster_has_an_address(self) -> Self:
         choices = [LOCAL, *plugins.names("executors")]
-        if self.executor not in choices:
+        is_recorded = plugins.recorded("executors", self.executor) is not None  # of a read run
+        if self.executor not in choices and not is_recorded:
             raise ValueError(f"no executor {self.executor!r}; {suggestion(self.executor, choices)}")
         if self.executor == "dask" and self.scheduler is None:
             raise ValueError(

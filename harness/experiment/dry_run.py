@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 from harness import splits
 from harness._util.libraries import psutil
 from harness.algorithms import registry
+from harness.algorithms.sources import source_name
 from harness.candidates.base import Candidates
 from harness.config.experiment import Experiment
+from harness.config.settings import LOCAL
 from harness.datasets.openers import scheme_of
 from harness.datasets.readers import kind_of
 from harness.datasets.section import DatasetSection
@@ -259,15 +261,11 @@ def _facts(plan: Plan, divided: list[list[list[Split]]]) -> Iterator[tuple[str, 
 def plugins_used(experiment: Experiment) -> Iterator[PluginUsed]:
     """Yield each plug-in that is not this package's own, with what readers of the run need."""
     for section in experiment.dataset:
-        if section.name is not None and section.data_set is None:
-            yield from plugin_used("datasets", section.name, {})
-        if (reader := _reader(section)) is not None:
-            yield from plugin_used("readers", reader, {})
-        for scheme in dict.fromkeys(map(scheme_of, filter(is_url, section.paths))):
-            if plugins.foreign_origin("openers", scheme):  # others that nobody has are of fsspec
-                yield from plugin_used("openers", scheme, {})
+        yield from _used_by_data(section)
     for row in {row.name: row for row in experiment.algorithms}.values():
-        if "/" not in row.name:
+        if "/" in row.name:
+            yield from plugin_used("sources", source_name(row.name), {})
+        else:
             yield from plugin_used("algorithms", registry.canonical(row.name), {})
     for metric in {metric.name: metric for metric in parse_many(experiment.metrics)}.values():
         if not plugins.find("metrics", metric.name).is_builtin:
@@ -281,6 +279,21 @@ def plugins_used(experiment: Experiment) -> Iterator[PluginUsed]:
         yield from plugin_used("splits", split.kind, facts)
     for filtered in experiment.filters:
         yield from plugin_used("splits", filtered.kind, {"name": filtered.describe()})
+    for candidates in experiment.candidates:
+        facts = {"name": candidates.describe(), "sentence": candidates.sentence()}
+        yield from plugin_used("candidates", candidates.kind, facts)
+    if experiment.execution.executor != LOCAL:
+        yield from plugin_used("executors", experiment.execution.executor, {})
+
+
+def _used_by_data(section: DatasetSection) -> Iterator[PluginUsed]:
+    if section.name is not None and section.data_set is None:
+        yield from plugin_used("datasets", section.name, {})
+    if (reader := _reader(section)) is not None:
+        yield from plugin_used("readers", reader, {})
+    for scheme in dict.fromkeys(map(scheme_of, filter(is_url, section.paths))):
+        if plugins.foreign_origin("openers", scheme):  # others that nobody has are of fsspec
+            yield from plugin_used("openers", scheme, {})
 
 
 def _reader(section: DatasetSection) -> str | None:
