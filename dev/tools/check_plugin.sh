@@ -20,6 +20,15 @@ cd "$work"
 "$harness" list plugins --check
 "$harness" run --quiet plugin/config.yaml
 [ "$(wc -l <rows.log)" = 10 ] && "$harness" row-count runs/config | grep -qx '10 rows'
+cat >rare.yaml <<'YAML'
+dataset: {synthetic: {n_users: 40, n_items: 30, n_ratings: 600}}
+candidates: recent
+algorithms: [{library: shop, model: desk}, ItemMean]
+metrics: [ndcg@5]
+execution: {executor: one-by-one}
+YAML
+"$harness" run --quiet rare.yaml
+"$harness" plot --kind bars --output plots runs/rare
 "$python" -m pip uninstall --quiet --yes harness-shelf
 
 # Now the same config, and the folder of the run, say what is missing and how to get it.
@@ -35,5 +44,8 @@ done
 expect "'row-count'.*or install the package that has it" row-count runs/config
 expect "'small_share'; it was of the package harness-shelf; pip install harness-shelf==0.1" \
   run --trust runs/config
-"$harness" table runs/config >/dev/null
+for run in config rare; do
+  "$harness" table "runs/$run" >/dev/null
+  "$harness" methods "runs/$run" >/dev/null
+done
 echo 'the example of a plug-in: installed, used, uninstalled, and missed'

@@ -57,9 +57,8 @@ class Source(ABC):
         """Make ready what a fit needs, before the clock starts."""
 
 
-def sources() -> dict[str, Source]:
-    """Return the sources by the prefixes that they have."""
-    by_prefix: dict[str, Source] = {}
+def _by_plugin() -> Iterator[tuple[str, Source]]:
+    """Yield the sources that can be used, with the names of their plug-ins."""
     for plugin, reason in plugins.declared("sources"):
         if reason or plugins.problem(plugin):
             continue
@@ -69,9 +68,19 @@ def sources() -> dict[str, Source]:
                 f"sources: {plugin.name!r} of {plugin.origin}: it is not a subclass of "
                 "harness.algorithms.sources.Source; correct the entry point"
             )
-        source = made()
-        by_prefix |= dict.fromkeys(source.prefixes(), source)
-    return by_prefix
+        yield plugin.name, made()
+
+
+def sources() -> dict[str, Source]:
+    """Return the sources by the prefixes that they have."""
+    return {prefix: source for _, source in _by_plugin() for prefix in source.prefixes()}
+
+
+def source_name(name: str) -> str:
+    """Return the plug-in that the model of a name with a slash is from."""
+    prefix = folded(name.partition("/")[0])
+    known = {folded(each): plugin for plugin, made in _by_plugin() for each in made.prefixes()}
+    return known[prefix]
 
 
 def source_of(name: str) -> Source:

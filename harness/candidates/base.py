@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from harness.errors import SplitError
 from harness.metrics import Metric
@@ -64,6 +64,7 @@ class CandidatesSection(Kind):
 
     family = "candidates"
     plugin_kind = "candidates"
+    of_record = "harness.candidates.base:RecordedCandidates"
     name: ClassVar[str]
     """The short name that tables use, with ``{0.key}`` for an option."""
     ranked: ClassVar[str]
@@ -319,3 +320,26 @@ class Catalogue(OfTraining):
         self, n_tested: NDArray[np.int64], n_items: int, n_seen: NDArray[np.int64]
     ) -> NDArray[np.int64]:
         return n_items - n_seen * (not self.keeps_training_items)
+
+
+class RecordedCandidates(CandidatesSection):
+    """A kind of candidates of a run that is only read: name and sentence, without its code."""
+
+    model_config = ConfigDict(extra="allow")
+
+    kind: str
+    facts: dict[str, str] = Field(exclude=True)
+
+    def describe(self) -> str:
+        """Return the name that the run recorded."""
+        return self.facts.get("name", self.kind)
+
+    def sentence(self) -> str:
+        """Return the sentence that the run recorded."""
+        return self.facts.get("sentence", f"{self.kind} chooses what is ranked.")
+
+    def select(self, split: Split, seed: int) -> Candidates:
+        """Raise a SplitError."""
+        raise SplitError(
+            f"{self.kind}: its code was not imported, since a run that names it was only read"
+        )

@@ -295,8 +295,9 @@ class Execution(Section):
 
     @model_validator(mode="after")
     def _cluster_has_an_address(self) -> Self:
-        if self.executor != LOCAL and self.executor not in plugins.names("executors"):
-            choices = [LOCAL, *plugins.names("executors")]
+        is_recorded = plugins.recorded("executors", self.executor) is not None  # of a read run
+        choices = [LOCAL] if self.executor == LOCAL else [LOCAL, *plugins.names("executors")]
+        if self.executor not in choices and not is_recorded:
             raise ValueError(f"no executor {self.executor!r}; {suggestion(self.executor, choices)}")
         if self.executor == "dask" and self.scheduler is None:
             raise ValueError(

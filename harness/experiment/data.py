@@ -23,6 +23,7 @@ from harness.config.experiment import Experiment
 from harness.datasets import Ratings
 from harness.datasets.section import DatasetSection
 from harness.errors import ConfigError, DataError, HarnessError, SplitError
+from harness.plugins import registry as plugins
 from harness.results.cells import FailedCell, RowName, TableName, distinct_names
 from harness.results.statistics import RowResult
 from harness.results.store import key_of, short_key
@@ -131,19 +132,19 @@ class PlanData:
         if self._selected is None or self._selected[0] != position:
             section = self.experiment.candidates[cell.candidates]
             selected = section.select(self.split(cell), position[-1])
-            if section.by_function:
-                digest = hashlib.sha256(selected.known.tobytes())
-                for part in (selected.extra_offsets, selected.extra_items):
-                    digest.update(part.tobytes())
+            if _is_own(section):
+                digest = hashlib.sha256()
+                for part in vars(selected).values():
+                    digest.update(part.tobytes() if isinstance(part, np.ndarray) else b"|")
                 if self._chosen.setdefault(position, digest.hexdigest()) != digest.hexdigest():
                     raise of_other_items(section)
             self._selected = (position, selected)
         return self._selected[1]
 
     def decisive_candidates(self, cell: Cell) -> dict[str, object]:
-        """Return what decides the candidates of a cell; of a function's, what it chose."""
+        """Return what decides the candidates of a cell; of your own code's, what it chose."""
         section, position = self.experiment.candidates[cell.candidates], self._position(cell)
-        if not section.by_function:
+        if not _is_own(section):
             return section.decisive()
         if position not in self._chosen:
             self.selected(cell)
@@ -181,6 +182,11 @@ def with_data_set(
     known = [each.describe() for each in sections], [each.stated() for each in sections]
     where = f"{distinct_names(*known)[dataset]}: " if len(sections) > 1 else ""
     return SplitError(f"{where}{error}")
+
+
+def _is_own(section: CandidatesSection) -> bool:
+    """Return whether code of your own, or of another package, chooses candidates."""
+    return section.by_function or not plugins.find("candidates", section.kind).is_builtin
 
 
 def of_other_items(section: CandidatesSection) -> SplitError:

@@ -17,7 +17,9 @@ from harness import datasets
 from harness._util.arguments import checked
 from harness._util.files import RUN_FILE
 from harness.algorithms import registry
+from harness.algorithms.sources import source_name
 from harness.config.experiment import Experiment
+from harness.config.settings import LOCAL
 from harness.datasets import Ratings
 from harness.datasets.inspection import Description, find_section
 from harness.datasets.openers import scheme_of
@@ -293,7 +295,9 @@ def plugins_used(experiment: Experiment) -> Iterator[PluginUsed]:
     for section in experiment.dataset:
         yield from _plugins_of_data(section)
     for row in {row.name: row for row in experiment.algorithms}.values():
-        if "/" not in row.name:
+        if "/" in row.name:
+            yield from plugin_used("sources", source_name(row.name), {})
+        else:
             yield from plugin_used("algorithms", registry.canonical(row.name), {})
     for metric in {metric.name: metric for metric in parse_many(experiment.metrics)}.values():
         if not plugins.find("metrics", metric.name).is_builtin:
@@ -308,6 +312,12 @@ def plugins_used(experiment: Experiment) -> Iterator[PluginUsed]:
             yield from plugin_used("splits", split.kind, facts)
     for filtered in experiment.filters:
         yield from plugin_used("splits", filtered.kind, {"name": filtered.describe()})
+    for candidates in experiment.candidates:
+        if not plugins.find("candidates", candidates.kind).is_builtin:
+            facts = {"name": candidates.describe(), "sentence": candidates.sentence()}
+            yield from plugin_used("candidates", candidates.kind, facts)
+    if experiment.execution.executor != LOCAL:
+        yield from plugin_used("executors", experiment.execution.executor, {})
 
 
 def _plugins_of_data(section: DatasetSection) -> Iterator[PluginUsed]:

@@ -476,6 +476,9 @@ def test_settings_are_selected_by_the_metric_as_its_files_are(project, algorithm
 
 
 OTHER_PARTS = """
+import dataclasses
+import harness.candidates
+
 class Searched(Own):
     space = {"value": [1.0, 3.0]}
     def __init__(self, value=2.0):
@@ -495,6 +498,13 @@ def data():
     columns = {"user": users, "item": items, "rating": 1 + (users * 7 + items * 3) % 5}
     return pd.DataFrame(columns)
 
+class Few(harness.candidates.Rated):
+    kind: str
+    name = "few"
+    def select(self, split, seed):
+        test = split.test[split.ratings.users[split.test] % 3 != 0]
+        return super().select(dataclasses.replace(split, test=test), seed)
+
 @harness.metric("share of high ratings in the first k")
 def share(lists, k):
     return np.nan_to_num(lists.relevance(k) >= 4).mean(axis=1)
@@ -508,6 +518,7 @@ def test_data_split_filter_and_metric_may_be_of_the_module_of_an_algorithm(proje
         "dataset": "own:data",
         "filters": [{"kind": "own:Late"}],
         "split": {"kind": "own:Fifth"},
+        "candidates": {"kind": "own:Few"},
         "tuning": {"trials": 2, "metric": "own:share@3"},
         "metrics": ["rmse", "own:share@3"],
     }
@@ -525,6 +536,7 @@ EDITS = {
     "split": ("% 5 == 0", "% 4 == 0"),
     "filter": ("> 0", "> 9"),
     "data set": ("users * 7", "users * 5"),
+    "candidates": ("% 3 != 0", "% 4 != 0"),
     "metric": (">= 4", ">= 3"),
 }
 
@@ -537,6 +549,7 @@ def test_a_part_that_is_edited_between_two_runs_is_read_again(project, part):
         "dataset": "own:data",
         "filters": [{"kind": "own:Late"}],
         "split": {"kind": "own:Fifth"},
+        "candidates": {"kind": "own:Few"},
         "metrics": ["rmse", "own:share@3"],
     }
 

@@ -15,6 +15,7 @@ from harness.plugins import registry as plugins
 MODULE = '''
 import numpy as np
 import harness
+import harness.candidates
 
 @harness.metric("share of ones", higher_is_better=False)
 def ones(lists, k, *, grade=1.0):
@@ -28,6 +29,10 @@ class Half(harness.Split):
     def divide(self, ratings, rng):
         test = np.arange(len(ratings)) >= len(ratings) // 2
         yield ~test, test
+
+class Few(harness.candidates.Rated):
+    kind: str
+    name = "a few items"
 
 class Zero:
     def fit(self, train): self.n = train.n_items
@@ -49,6 +54,7 @@ def elsewhere(tmp_path, monkeypatch):
 dataset: {{synthetic: {{n_users: 20, n_items: 20, n_ratings: 200}}}}
 plugins: [{name}.py]
 split: {{kind: "{name}:Half", skip: 2}}
+candidates: {{kind: "{name}:Few"}}
 algorithms: [ItemMean, "{name}:Zero"]
 metrics: ["{name}:ones(grade=2)@3", rmse]
 """
@@ -73,6 +79,7 @@ def test_the_record_names_what_is_not_the_packages_own(elsewhere):
         ("algorithms", f"{name}:Zero"),
         ("metrics", f"{name}:ones"),
         ("splits", f"{name}:Half"),
+        ("candidates", f"{name}:Few"),
     ]
 
 
@@ -83,6 +90,7 @@ def test_it_is_read_and_shown_without_the_code(elsewhere, capsys):
     assert label in run.table
     assert not metrics.parse(label).higher_is_better
     assert f"{name}:Half, skip 2" in run.table["split"].tolist()
+    assert run.info.section("candidates", "a few items").kind == f"{name}:Few"
     for command in ("table", "methods", "report"):
         with pytest.raises(SystemExit) as stop:
             main([command, str(folder)])

@@ -78,6 +78,8 @@ def test_other_parts_are_used_in_a_run(tmp_path, monkeypatch):
     run = harness.run(config, results="runs")
     assert run.table["ndcg@5"].notna().all()
     assert set(run.table["algorithm"]) == {"shop/desk", "ItemMean"}
+    used = {plugin.kind for plugin in run.info.plugins if plugin.package == "harness-shelf"}
+    assert used == {"datasets", "candidates", "sources", "executors"}
     plot = shelf.Bars(run)
     assert plot.describe() == "The values of 2 algorithms."
     assert plot.write("svg", tmp_path).exists()

@@ -13,6 +13,7 @@ from harness.datasets import Ratings
 from harness.errors import SplitError
 from harness.extras.plugin_checks import checks as conformance
 from harness.plugins import registry as plugins
+from harness.schema.sections import Kind
 from harness.splits.base import FilterSection, Fold, SplitSection
 
 N_USERS, N_ITEMS, N_RATINGS, N_DAYS = 40, 30, 600, 90
@@ -60,22 +61,22 @@ def steps(name: str) -> Iterator[str | bytes]:
             "`harness.Filter`"
         )
         return
-    section = _made(kind, name)
+    section = made(kind, name)
     if section is None:
         yield "no values of its keys can be guessed; give keys defaults, so that it can be tried"
         return
     ratings = random_ratings()
-    before = _bytes_of(ratings)
+    before = bytes_of(ratings)
     yield from (
         _filter(section, ratings)
         if isinstance(section, FilterSection)
         else _split(section, ratings)
     )
-    if _bytes_of(ratings) != before:
+    if bytes_of(ratings) != before:
         yield "it changes the ratings; work on a copy"
 
 
-def _made(kind: type[SplitSection | FilterSection], name: str) -> Any:
+def made(kind: type[Kind], name: str) -> Any:
     """Return a section with a guess for each key without a default; None where none is valid."""
     of_files = issubclass(kind, SplitSection) and kind.from_files is True
     if kind.example and not of_files:
@@ -138,6 +139,7 @@ def _rows(splits: Sequence[Fold]) -> bytes:
     return b"|".join(part.tobytes() for split in splits for part in (split.train, split.test))
 
 
-def _bytes_of(ratings: Ratings) -> list[bytes]:
+def bytes_of(ratings: Ratings) -> list[bytes]:
+    """Return the columns of ratings, to be compared."""
     columns = (ratings.users, ratings.items, ratings.ratings, ratings.timestamps)
     return [column.tobytes() for column in columns if column is not None]

@@ -18,6 +18,12 @@ import numpy as np
 import pandas as pd
 
 import harness
+from dataclasses import replace
+from harness.algorithms.base import Algorithm
+from harness.algorithms.sources import Source
+from harness.candidates import Rated
+from harness.errors import AlgorithmError
+from harness.report.plots import SpreadPlot
 
 calls = itertools.count()
 Nothing = 7
@@ -141,6 +147,66 @@ def takes_all(rest):
 @click.command(add_help_option=False)
 def helpless():
     """No help."""
+
+
+class Users(Rated):
+    """As `rated`."""
+    kind: str
+
+class OtherUsers(Users):
+    def select(self, split, seed):
+        return super().select(replace(split, test=split.test[next(calls) % 2 :]), seed)
+
+class UsersOfProcess(Users):
+    def select(self, split, seed):
+        return super().select(replace(split, test=split.test[hash("a") % 50 :]), seed)
+
+class ShortUsers(Users):
+    def select(self, split, seed):
+        return replace(super().select(split, seed), judged=np.ones(1, bool))
+
+class Silent(Users):
+    def sentence(self): return ""
+
+
+class Means(SpreadPlot):
+    """As `spread`."""
+    name = "means"
+    def describe(self): return "Some means."
+
+class Untitled(Means):
+    title = ""
+
+class Undescribed(Means):
+    def describe(self): return ""
+
+class DrawsNothing(Means):
+    def _draw(self, axes): raise ValueError("no drawing, please")
+
+
+class Models(Source):
+    def prefixes(self): return ["models"]
+    def models(self):
+        yield {"library": "models", "model": "A", "scores": "ratings", "parameters": ""}
+    def canonical(self, name):
+        if name.casefold() != "models/a": raise AlgorithmError("no such model; use A")
+        return "models/A"
+    def entry(self, name): return Algorithm
+    def check(self, name, params):
+        for param in params: yield ("params", param), "no such parameter; leave it out"
+    def identity(self, name): return "1"
+
+class TakesAllModels(Models):
+    def canonical(self, name): return name
+
+class TakesAllParams(Models):
+    def check(self, name, params): return iter(())
+
+class NoEntry(Models):
+    def entry(self, name): return None
+
+class OtherIdentity(Models):
+    def identity(self, name): return str(hash("a"))
 '''
 SAID = {
     "analyses": {
@@ -189,6 +255,29 @@ SAID = {
         "helpless": ["`--help` ends with exit code 2"],
         "Nothing": ["it is no command"],
     },
+    "candidates": {
+        "Users": [],
+        "OtherUsers": ["the same seed gives other candidates; draw from `seed` alone"],
+        "UsersOfProcess": ["its numbers are others in another process"],
+        "ShortUsers": ["`judged` has 1 values; give "],
+        "Silent": ["`sentence` returns ''; return text"],
+        "Nothing": ["it is not a kind of candidates; make it a subclass"],
+    },
+    "plots": {
+        "Means": [],
+        "Untitled": ["`title` is missing; write it on the class"],
+        "Undescribed": ["`describe` returns no text"],
+        "DrawsNothing": ["failed .ValueError: no drawing, please.; correct"],
+        "Nothing": ["it is not a kind of plot; make it a subclass"],
+    },
+    "sources": {
+        "Models": [],
+        "TakesAllModels": ["it takes a model that it does not have; raise an `AlgorithmError`"],
+        "TakesAllParams": ["models/A: `check` takes a parameter that does not exist"],
+        "NoEntry": ["models/A: `entry` returns None; return a subclass of `Algorithm`"],
+        "OtherIdentity": ["its numbers are others in another process"],
+        "Nothing": ["it is not a source; make it a subclass"],
+    },
 }
 
 
@@ -204,7 +293,6 @@ def module(tmp_path_factory):
     sys.modules.pop("own_parts", None)
 
 
-@pytest.mark.long
 def module_of(kind):
     """Return the module that tries the plug-ins of a kind."""
     return plugins.find("trials", kind).target.partition(":")[0]
@@ -222,12 +310,14 @@ def test_what_is_wrong_is_said(kind, module):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("kind", ["datasets", "readers", "analyses", "trackers", "commands"])
+@pytest.mark.parametrize("kind", SAID)
 def test_every_builtin_passes(kind):
     names = plugins.builtin_names(kind)
     if kind == "trackers":
         from harness.config.trackers import tracker_class
 
         names = [name for name in names if not tracker_class(name).missing()]
+    if kind == "candidates":  # others need a file or a function
+        names = [name for name in names if name not in ("file", "function")]
     problems = conformance.problems_of(module_of(kind), names)
     assert {name: said for name, said in problems.items() if said} == {}
