@@ -13,7 +13,7 @@ from pydantic_core import ErrorDetails
 
 from harness._util.files import as_list, placed
 from harness.algorithms import depends, own, registry
-from harness.config.document import Document, fault_at, key_at, line_of
+from harness.config.document import Document, fault_at, key_at, line_of, name_of_given
 from harness.config.experiment import AlgorithmConfig, AlgorithmSection, Experiment
 from harness.config.trackers import tracker_faults
 from harness.config.yaml import RENAMED
@@ -28,8 +28,6 @@ MAX_BITS = 1_024
 MAX_KEY = 100
 _ALGORITHM = TypeAdapter[AlgorithmConfig](AlgorithmSection)
 
-GIVEN = "given from Python: "
-"""How the record of a run names ratings that were given from Python."""
 
 Finding = tuple[KeyPath, str]
 """A key, and what is wrong there."""
@@ -185,14 +183,6 @@ def _algorithm_faults(document: Document) -> Iterator[Finding]:
 def at_keys(document: Document, findings: Iterable[tuple[KeyPath, str]]) -> list[Fault]:
     """Return what is wrong at keys, as faults."""
     return [fault_at(document, path, message) for path, message in findings]
-
-
-def name_of_given(dataset: object) -> str | None:
-    """Return the name of ratings from Python in the recorded ``dataset`` of a run; else None."""
-    entry = dataset[0] if isinstance(dataset, list) and dataset else dataset
-    text = entry.get("path") if isinstance(entry, dict) else entry
-    is_given = isinstance(text, str) and text.startswith(GIVEN)
-    return str(text).removeprefix(GIVEN) if is_given else None
 
 
 def without_data(name: str) -> Fault:

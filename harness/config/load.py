@@ -11,8 +11,8 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from harness.config.bases import extended
-from harness.config.check import GIVEN, all_code_named, checked, name_of_given
-from harness.config.document import Document, fault_at, key_at, refusal
+from harness.config.check import all_code_named, checked
+from harness.config.document import GIVEN, Document, fault_at, key_at, name_of_given, refusal
 from harness.config.experiment import Experiment
 from harness.config.from_python import as_sections, with_variables
 from harness.config.yaml import parse, read

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from harness._util.arguments import checked
 from harness.algorithms import registry
 from harness.comparison.inference import infer
-from harness.config.check import GIVEN
+from harness.config.document import GIVEN
 from harness.config.experiment import Experiment, headline_of
 from harness.config.trackers import with_names
 from harness.errors import ConfigError, Fault, HarnessError, masked_values

@@ -22,7 +22,7 @@ from pydantic import (
 from harness import metrics
 from harness._util.files import RUN_FILE, read_regular
 from harness._util.libraries import pd
-from harness.config.check import name_of_given
+from harness.config.document import name_of_given
 from harness.config.experiment import NAME, Experiment, headline_of
 from harness.errors import MetricError, ResultsError, masked_values
 from harness.plugins import registry as plugins

@@ -32,6 +32,21 @@ def test_a_folder_that_the_user_chose_is_used(tmp_path):
     assert chosen.is_dir()
 
 
+def test_reading_a_run_and_listing_import_no_more_than_they_need(tmp_path):
+    code = (
+        "import harness.results.reading, harness.console.options, harness.cli.notes, sys;"
+        "print(*sorted({'surprise', 'pandas', 'pyarrow', 'matplotlib', 'jinja2', 'rich',"
+        "'harness.experiment', 'harness.models'} & {*sys.modules}))"
+    )
+    assert run(code, tmp_path).split() == []
+    code = (
+        "import harness.cli.list, sys;"
+        "print(*sorted({'pandas', 'matplotlib', 'ruamel', 'harness.splits.filters',"
+        "'harness.config.experiment', 'harness.results.record'} & {*sys.modules}))"
+    )
+    assert run(code, tmp_path).split() == []
+
+
 PATHS = (
     "import surprise;"
     "paths = [data.path for data in surprise.dataset.BUILTIN_DATASETS.values()];"
