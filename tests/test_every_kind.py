@@ -477,7 +477,7 @@ class Law:
             is_there = re.search(rf"--kind \[.*\b{self.name}\b", reference)
             assert is_there, "run dev/tools/regenerate.py"
         elif self.kind in ("trackers", "analyses"):
-            is_there = f"`{self.name}`" in by_hand or f"[{self.name}" in by_hand
+            is_there = re.search(rf"`{self.name}`|[\[ ]{self.name}[,\]]", by_hand)
             assert is_there, "name it in a page of docs/how-to"
         elif self.kind == "candidates" and not self.member.example:
             is_there = re.search(rf"--candidates \[.*\b{self.name}\b", reference)

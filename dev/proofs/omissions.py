@@ -50,7 +50,8 @@ class Member:
     edits : dict of str to tuple of str
         By path, where lines are added, and these lines, each of which ends in the name of the part
         that it belongs to, if it can be left out. They are added below the first line that begins
-        so, at the end of the file (`END`), or are a `NEW` file.
+        so, at the end of the file (`END`), or are a `NEW` file. What follows a blank in a path
+        tells two edits of a file apart.
     generated : bool
         Whether a generated file names it.
     """
@@ -429,15 +430,16 @@ MEMBERS = [
     ),
     Member(
         "columns",
-        "n_failed",
+        "n_tried",
         {
-            "harness/results/table.py": (
-                "COLUMNS = (",
-                '    Column("n_failed", "failed cells", 0),\n',
+            "harness/results/table.py": ("COLUMNS = (", '    Column("n_tried", "cells", 0),\n'),
+            "harness/results/table.py again": (
+                '        row["n_users"] = ',
+                '        row["n_tried"] = len(cells)  # part: values\n',
             ),
             "docs/how-to/read-the-table.md": (
                 "| --- | --- |",
-                "| failed cells | cells of the row that failed | <!-- part: documentation -->\n",
+                "| cells | cells of the row, finished or not | <!-- part: documentation -->\n",
             ),
         },
         generated=False,
@@ -502,7 +504,8 @@ class Scratch:
     def put(self, member: Member, left_out: str = "") -> None:
         """Put a member into the copy without one of its parts, and write what is generated."""
         self.restore()
-        for path, (anchor, text) in member.edits.items():
+        for key, (anchor, text) in member.edits.items():
+            path = key.partition(" ")[0]
             lines = [line for line in text.lstrip("\n").splitlines() if _part(line) != left_out]
             added = "".join(f"{MARK.sub('', line)}\n" for line in lines)
             self._write(path, self._with(path, anchor, added))
@@ -515,7 +518,8 @@ class Scratch:
     def restore(self) -> None:
         """Take every member out again."""
         for member in MEMBERS:
-            for path, (anchor, _) in member.edits.items():
+            for key, (anchor, _) in member.edits.items():
+                path = key.partition(" ")[0]
                 if anchor == NEW:
                     (self.folder / path).unlink(missing_ok=True)
                 else:
