@@ -26,6 +26,21 @@ PRINTED = {
 FAST = ("build_reference.py", "readme_tables.py")
 SLOW = ("run_docs.py",)
 """Tools that write their own files, and know `--check`."""
+WRITTEN = ("README.md", "configs", "docs", "harness")
+"""Where the tools write."""
+
+
+def contents() -> dict[str, bytes]:
+    """Return the contents of every file that may be generated, by name."""
+    places = [TOP / place for place in WRITTEN]
+    files = [
+        file for place in places for file in ([place] if place.is_file() else place.rglob("*"))
+    ]
+    return {
+        file.relative_to(TOP).as_posix(): file.read_bytes()
+        for file in files
+        if file.is_file() and file.suffix not in {".py", ".pyc", ".nbi", ".nbc"}
+    }
 
 
 def main() -> int:
@@ -37,19 +52,24 @@ def main() -> int:
     parser.add_argument("--fast", action="store_true", help="without the output in the pages")
     given = parser.parse_args()
     differing = []
+    before = {} if given.check else contents()
     for path, command in PRINTED.items():
         text = subprocess.run(
             [*HARNESS, *command], check=True, capture_output=True, text=True
         ).stdout
         if path.read_text(encoding="utf-8") != text:
-            differing.append(path.relative_to(TOP).as_posix())
-            if not given.check:
+            if given.check:
+                differing.append(path.relative_to(TOP).as_posix())
+            else:
                 path.write_text(text, encoding="utf-8")
     for tool in FAST if given.fast else (*FAST, *SLOW):
         command = [sys.executable, str(TOOLS / tool), *["--check"] * given.check]
         done = subprocess.run(command, check=False, stdout=subprocess.PIPE, text=True)
         if done.returncode:
             differing.append(f"{tool}: {done.stdout.strip()}")
+    if not given.check:
+        after = contents()
+        differing += [name for name, text in after.items() if before.get(name) != text]
     print("\n".join(differing) or "nothing differs")
     return int(given.check and bool(differing))
 

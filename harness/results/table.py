@@ -352,7 +352,9 @@ def row_name(row: Mapping[Any, Any]) -> str:
 
 
 def display_table(info: RunInfo, *, sums_seconds: bool = False) -> TextTable:
-    """Return the results table as text, bounds below each table, without empty columns.
+    """Return the results table as text, bounds below each table.
+
+    What is the same in all rows, as one data set, has no column.
 
     Each metric has, within one data set, split and candidates, the decimals that its uncertainty
     allows; see `decimals`. Values are highlighted as `marked_rows` says. With

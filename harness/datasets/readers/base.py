@@ -210,6 +210,9 @@ def to_table(
 ) -> Table:
     """Return the columns that `options` ask for as a table.
 
+    For columns without lines. A reader of lines calls `harness.datasets.conversion.convert` with
+    `at`, so that a fault in a value names its line; see `Netflix`.
+
     Parameters
     ----------
     names : sequence of str
