@@ -4,6 +4,9 @@ Run it with ``python dev/benchmarks/statistics_cost.py PART --threads 1``:
 
 - ``run``: two rows and two metrics at several numbers of users, each with and without statistics in
   a process of its own, and the seconds of each stage;
+- ``default``: the config of a newcomer, with nothing switched off (three algorithms, baselines,
+  groups, notes), at sizes where some test users have no training rating, beside the same without
+  statistics;
 - ``compare``: one comparison from moments and from 10,000 resamples, of one metric and two rows and
   of four metrics and fourteen rows, with the peak of memory, and beside the fits of eleven
   algorithms at the size of MovieLens 25M (``figures/sizes.json``);
@@ -44,6 +47,8 @@ from harness.statistics.expansion import Moments
 RESULTS = HERE.parents[1] / "results"
 SIZES = [(40_000, 10), (300_000, 10), (1_000_000, 1)]
 """Users, and ratings of each."""
+DEFAULT_SIZES = [(40_000, 2_000, 10), (40_000, 2_000, 40), (100_000, 5_000, 20)]
+"""Users, items, and ratings of a user in the mean, which few have less than two of."""
 LARGE = {"name": "25M", "users": 162_541, "rows": 11, "metrics": 4}
 SHAPES = ((2, 1), (14, 4))
 """Rows and metrics."""
@@ -104,6 +109,50 @@ def runs(n_threads: int) -> list[dict[str, Any]]:
             )
         without, full = rows[-2:]
         print(f"  with ÷ without: {full['cpu'] / without['cpu']:.2f} of CPU seconds", flush=True)
+    return rows
+
+
+def one_default_run(
+    n_users: int, n_items: int, n_ratings: int, with_statistics: bool
+) -> dict[str, Any]:
+    """Run what a newcomer writes once in this process, after a small run that compiles."""
+
+    def config(n_users: int, n_items: int) -> dict[str, Any]:
+        size = {"n_users": n_users, "n_items": n_items, "n_ratings": n_users * n_ratings}
+        written: dict[str, Any] = {
+            "dataset": {"synthetic": size},
+            "algorithms": ["BaselineOnly", "ItemMean", "SVD"],
+            "metrics": ["ndcg@10", "precision@10"],
+        }
+        return written if with_statistics else written | {"statistics": None}
+
+    with tempfile.TemporaryDirectory() as cache:
+        os.environ["HARNESS_CACHE"] = cache
+        harness.run(config(500, 200), results=None)  # imports and compilation
+        begun, processor = time.perf_counter(), time.process_time()
+        run = harness.run(config(n_users, n_items), results=None)
+    seconds, cpu = time.perf_counter() - begun, time.process_time() - processor
+    n_unknown = max(cell.n_unknown_users for cell in run.info.cells)
+    return {"wall": seconds, "cpu": cpu, "unknown": n_unknown}
+
+
+def default_runs(n_threads: int) -> list[dict[str, Any]]:
+    """Run the config of a newcomer with and without statistics, and print the ratios."""
+    rows = []
+    for size in DEFAULT_SIZES:
+        pair = []
+        for with_statistics in (False, True):
+            command = calling("statistics_cost", "one_default_run", *size, with_statistics)
+            pair.append(answer(command, n_threads))
+        without, full = pair
+        row = dict(zip(("users", "items", "ratings"), size, strict=True))
+        rows.append(row | {"without": without, "full": full})
+        print(
+            f"{size[0]:,} users with {size[2]} ratings each, {full['unknown']:,} of the test users "
+            f"unknown: {without['cpu']:.1f} CPU s without statistics, {full['cpu']:.1f} with; "
+            f"ratio {full['cpu'] / without['cpu']:.2f}",
+            flush=True,
+        )
     return rows
 
 
@@ -278,13 +327,16 @@ def change_of(before: list[MetricComparison], after: list[MetricComparison]) -> 
 
 def main() -> None:
     parser = command_line(__doc__)
-    parser.add_argument("part", choices=("run", "compare", "accuracy", "coverage", "committed"))
+    parser.add_argument(
+        "part", choices=("run", "default", "compare", "accuracy", "coverage", "committed")
+    )
     parser.add_argument("--threads", type=int, default=1)
     given = parser.parse_args()
     print(f"{given.part}, {given.threads} threads")
     with threads(given.threads):
         parts: dict[str, Callable[[], Any]] = {
             "run": lambda: {"rows": runs(given.threads)},
+            "default": lambda: {"rows": default_runs(given.threads)},
             "compare": lambda: {"rows": comparisons(given.threads)},
             "accuracy": accuracy,
             "coverage": coverage,

@@ -182,6 +182,42 @@ def test_means_of_few_vary_as_those_of_drawn_users():
     assert means.std() == pytest.approx(deviation, rel=0.05)
 
 
+def test_means_of_few_among_many_vary_as_those_of_drawn_users():
+    rng = np.random.default_rng(1)
+    values = rng.beta(1, 3, 12_000) / 100
+    values[:40] = rng.beta(1, 3, 40) * 10  # of a small group, in the difference of two means
+    means = means_of_few(values, 4000, np.random.default_rng(0))
+    drawn = np.array([values[rng.integers(0, 12_000, 12_000)].mean() for _ in range(4000)])
+    deviation = values.std() / np.sqrt(len(values))
+    assert means.mean() == pytest.approx(values.mean(), abs=4 * deviation / np.sqrt(4000))
+    assert means.std() == pytest.approx(deviation, rel=0.05)
+    tails = [0.005, 0.025, 0.25, 0.75, 0.975, 0.995]
+    found, expected = np.quantile(means, tails), np.quantile(drawn, tails)
+    assert np.abs(found - expected).max() < 0.35 * deviation  # 5 standard errors of the last tail
+    assert stats.ks_2samp(means, drawn).pvalue > 1e-3
+
+
+def test_the_gap_of_a_small_group_among_many_users_is_that_of_resamples():
+    one, other = scores((MANY_USERS, 2), 13), scores((MANY_USERS, 2), 14, share=0.5)
+    one[50:], other[:50] = np.nan, np.nan
+    difference, low, high = gaps(one, other, paired=False)
+    expected = gaps(one, other, paired=False, n_resamples=10_000)
+    np.testing.assert_allclose(difference, expected[0], atol=1e-14)
+    assert (np.abs(np.array([low, high]) - expected[1:]) < 0.05 * (high - low)).all()
+
+
+def test_intervals_of_the_gap_of_a_small_group_hold_it_as_often_as_they_promise():
+    n_draws, held = 300, 0
+    for draw in range(n_draws):
+        rng = np.random.default_rng(draw)
+        one, other = np.full((2, MANY_USERS, 1), np.nan)
+        one[:30], other[30:] = rng.normal(0.2, 1, (30, 1)), rng.normal(0, 1, (MANY_USERS - 30, 1))
+        _, low, high = gaps(one, other, paired=False, seed=draw)
+        held += int(low[0] <= 0.2 <= high[0])
+    # Of 30 users a bootstrap interval holds about 93.5%; 4 standard errors of so many draws.
+    assert abs(held / n_draws - 0.935) < 4 * np.sqrt(0.935 * 0.065 / n_draws)
+
+
 def test_the_numbers_depend_neither_on_threads_nor_on_the_seed(monkeypatch):
     table = scores((400_000, 3), 8)
     tables = []
