@@ -150,6 +150,10 @@ def listed(train, users):
 """
 
 
+REGENERATE = "run python dev/tools/regenerate.py"
+GIVE_VALUES = "give it a value in `result_rows` of harness/results/table.py"
+
+
 # What is registered
 
 TAKEN = "which was taken out of this installation"
@@ -394,17 +398,18 @@ class Law:
     def check_schema(self) -> None:
         schema = (TOP / "configs/schema.json").read_text(encoding="utf-8")
         if self.kind in ("corrections", "readers"):
-            assert f'"{self.name}"' in schema, "run dev/tools/regenerate.py"
+            assert_in(f'"{self.name}"', schema, REGENERATE)
             return
-        (declared,) = (
+        found = [
             each
             for each in json.loads(schema)["$defs"].values()
             if each.get("properties", {}).get("kind", {}).get("const") == self.name
             and {*each["properties"]} >= {*self.member.model_fields}
             and each["properties"]["kind"].get("description", "").split()
             == self.member.meanings()["kind"].split()
-        )
-        for key, value in declared["properties"].items():
+        ]
+        assert len(found) == 1, REGENERATE
+        for key, value in found[0]["properties"].items():
             assert value.get("description"), f"{key}: write its meaning below it"
 
     def check_check(self) -> None:
@@ -412,7 +417,7 @@ class Law:
         assert planned.faults == []
         shown = " ".join(text for _, text in planned.facts) + " ".join(map(str, planned.notes))
         if self.kind in ("candidates", "splits"):
-            assert self.section.describe() in shown
+            assert_in(self.section.describe(), shown, "`harness check` does not say its short name")
         elif self.kind == "filters":
             assert self.section.describe() in str(load_filtered(self.experiment, self.base))
 
@@ -429,21 +434,23 @@ class Law:
     def check_json(self) -> None:
         document = json.loads(self.cli.done("table", self.run.folder, "--json"))
         text = json.dumps(document)
-        assert self.shown_name in text or self.kind in ("filters", "corrections", "analyses")
+        if self.kind not in ("filters", "corrections", "analyses"):
+            advice = GIVE_VALUES if self.kind == "columns" else "`harness table --json` lacks it"
+            assert_in(self.shown_name, text, advice)
         json.loads(self.cli.done("methods", self.run.folder, "--json"))
 
     def check_report(self) -> None:
         if self.kind == "plots":
-            assert f'<section class="plot" id="{self.name}"' in self.page
-            assert f">{self.member.heading(self.run_summary)}</h3>" in self.page
+            assert_in(f'<section class="plot" id="{self.name}"', self.page, "the page lacks it")
+            assert_in(f">{self.member.heading(self.run_summary)}</h3>", self.page, "no heading")
         elif self.kind == "analyses":
             self.page_of_analyses()
         elif self.kind == "columns":
-            assert f">{self.member.title}<" in self.page
+            assert_in(f">{self.member.title}<", self.page, GIVE_VALUES)
         elif self.kind == "corrections":
-            assert escaped(self.member.title) in self.page
+            assert_in(escaped(self.member.title), self.page, "the page lacks its title")
         else:
-            assert escaped(self.shown_name) in self.page
+            assert_in(escaped(self.shown_name), self.page, "the page lacks its short name")
 
     def check_methods(self) -> None:
         written = methods(self.run.info)
@@ -451,17 +458,17 @@ class Law:
         keys = {source.key for source in written.sources}
         if self.kind in ("candidates", "splits"):
             said = self.section.sentence()
-            assert " ".join(said.split()) in text
+            assert_in(" ".join(said.split()), text, "the methods text lacks its sentence")
             assert re.fullmatch(r"[A-Z\d].*[.]", said, re.DOTALL), said
             assert {*cited_in(said)} <= keys
         elif self.kind == "filters":
-            assert self.section.describe() in text
+            assert_in(self.section.describe(), text, "the methods text lacks its short name")
         elif self.kind == "corrections":
-            assert self.member.sentence in text
+            assert_in(self.member.sentence, text, "the methods text lacks its sentence")
             assert not self.member.citation or self.member.citation in keys
         elif self.kind == "metrics":
             definition = self.member
-            assert definition.summary.rstrip(".") in text
+            assert_in(definition.summary.rstrip("."), text, "the methods text lacks its summary")
             assert {*cited_in(definition.source)} <= keys
 
     def check_docs(self) -> None:
@@ -470,21 +477,34 @@ class Law:
         how_to = (TOP / "docs" / "how-to").glob("*.md")
         by_hand = "\n".join(path.read_text(encoding="utf-8") for path in how_to)
         if self.kind == "columns":
-            title = re.escape(self.member.title)
-            is_there = re.search(rf"^\| [^|]*\b{title}\b[^|]* \|", by_hand, re.MULTILINE)
-            assert is_there, "explain it in docs/how-to/read-the-table.md"
-        elif self.kind == "plots":
+            titles = [title for cell in first_cells("how-to/read-the-table.md") for title in cell]
+            assert self.member.title in titles, "explain it in docs/how-to/read-the-table.md"
+            names = re.findall(r"``(\w+)``", Run.table.__doc__ or "")
+            assert self.name in names, "name it in the docstring of Run.table"
+            return
+        if self.kind == "plots":
             is_there = re.search(rf"--kind \[.*\b{self.name}\b", reference)
-            assert is_there, "run dev/tools/regenerate.py"
         elif self.kind in ("trackers", "analyses"):
             is_there = re.search(rf"`{self.name}`|[\[ ]{self.name}[,\]]", by_hand)
             assert is_there, "name it in a page of docs/how-to"
         elif self.kind == "candidates" and not self.member.example:
             is_there = re.search(rf"--candidates \[.*\b{self.name}\b", reference)
-            assert is_there, "run dev/tools/regenerate.py"
         else:
             is_there = f"`{self.name}`" in reference or f"## {self.name}" in reference
-            assert is_there, "run dev/tools/regenerate.py"
+        assert is_there, REGENERATE
+        if self.kind == "candidates":
+            configs = [", ".join(cell) for cell in first_cells("explanation/candidates.md")]
+            own = rf"{self.name}|.*\bkind: {self.name}(?![\w-]).*"
+            is_there = any(re.fullmatch(own, config) for config in configs)
+            assert is_there, "add it to the table of docs/explanation/candidates.md"
+        elif self.kind == "readers":
+            reader = reader_named(self.name)
+            files = (pages / "files.md").read_text(encoding="utf-8")
+            ways = [rf"\w{re.escape(ending)}\b" for ending in reader.endings]
+            ways += [rf"\bformat: {self.name}\b"]
+            ways += [rf"^\| (?:.* )?{re.escape(reader.label)}\b.* \|"] if reader.label else []
+            is_there = any(re.search(way, files, re.MULTILINE) for way in ways)
+            assert is_there, "add a file of it to a table of docs/reference/files.md"
 
     # The class
 
@@ -594,7 +614,9 @@ class Law:
         others = [other for other in plugins.builtin_names("readers") if other != self.name]
         assert not any(reader_named(other).recognise(head, bare.name) for other in others)
         read = load({"path": path.name, "format": self.name})
-        assert triples(read) == triples(example_ratings())
+        written = example_ratings(spaces=getattr(reader, "spaces_in_ids", True))
+        is_equal = triples(read) == triples(written)
+        assert is_equal, "the file of `write_example` is not read as `example_ratings` has it"
 
     @property
     def example_file(self) -> Path:
@@ -668,25 +690,26 @@ class Law:
             pytest.skip(lacking)
 
     def table_of_candidates(self, csv: str) -> None:
-        assert self.shown_name in csv
+        assert_in(self.shown_name, csv, "table.csv lacks its short name")
 
     table_of_splits = table_of_candidates
 
     def table_of_metrics(self, csv: str) -> None:
         label = label_of(self.name)
-        assert label in csv.partition("\n")[0]
+        assert_in(label, csv.partition("\n")[0], "table.csv lacks it")
         values = self.run.table[label]
         undefined = [note for note in self.run.info.notes if label in str(note)]
         assert values.notna().any() or undefined
         assert not any(note.code == "without-value" and label in str(note) for note in undefined)
 
     def table_of_columns(self, csv: str) -> None:
-        assert self.name in csv.partition("\n")[0].split(",")
-        assert self.member.title in " ".join(
-            self.cli.done("table", self.run.folder, "--format", "markdown").split()
-        )
+        is_there = self.name in csv.partition("\n")[0].split(",")
+        assert is_there, GIVE_VALUES
+        shown = self.cli.done("table", self.run.folder, "--format", "markdown")
+        assert_in(self.member.title, " ".join(shown.split()), GIVE_VALUES)
         latex = self.cli.done("table", self.run.folder, "--format", "latex")
-        assert (self.member.title in latex) >= self.member.in_papers
+        is_there = self.member.title in latex
+        assert is_there >= self.member.in_papers, "it is `in_papers`, and LaTeX lacks it"
 
     def table_of_analyses(self, csv: str) -> None:
         if issubclass(self.member, BuiltinAnalysis):
@@ -697,7 +720,7 @@ class Law:
         own = self.run.info.analyses[self.name]
         assert own.title
         assert own.caption, "write a docstring, or `caption`"
-        assert " ".join(own.caption.split()) in " ".join(shown.split())
+        assert_in(" ".join(own.caption.split()), " ".join(shown.split()), "no caption below it")
 
     @property
     def parts(self) -> set[str]:
@@ -708,8 +731,8 @@ class Law:
         if issubclass(self.member, BuiltinAnalysis):
             return  # the sections of bounds, ties, conventions and groups are the page's own
         own = self.run.info.analyses[self.name]
-        assert f">{escaped(own.title)}</h3>" in self.page
-        assert escaped(own.caption) in self.page
+        assert_in(f">{escaped(own.title)}</h3>", self.page, "the page lacks its title")
+        assert_in(escaped(own.caption), self.page, "the page lacks its caption")
 
     @property
     def shown_name(self) -> str:
@@ -764,6 +787,19 @@ def words_of_code() -> re.Pattern[str]:
                     is_text = [isinstance(text, str) for text in texts]
                     words.add("".join(re.escape(fixed) if text else "[a-z-]+" for text in is_text))
     return re.compile("|".join(sorted(word for word in words if "\n" not in word)))
+
+
+def assert_in(part: str, text: str, advice: str) -> None:
+    """Assert that a text has a part; a failure says what to do and does not show the text."""
+    is_there = part in text
+    assert is_there, f"{advice} ({part!r})"
+
+
+def first_cells(page: str) -> list[list[str]]:
+    """Return the first cell of each row of the tables of a page of the documentation, as a list."""
+    text = (TOP / "docs" / page).read_text(encoding="utf-8").replace("`", "")
+    cells = re.findall(r"^\| ([^|]+) \|", text, re.MULTILINE)
+    return [[part.strip() for part in cell.split(",")] for cell in cells]
 
 
 def triples(ratings: Ratings | pd.DataFrame) -> set[tuple[str, str, float]]:

@@ -36,19 +36,27 @@ N_CELLS = 40
 
 
 class Proof:
-    """Something that is done `full` times, or `quick` times with ``--quick``, and its figures."""
+    """Something that is done `full` times, or `quick` times with ``--quick``, and its figures.
 
-    def __init__(self, about: str, full: int, quick: int, *, is_random: bool = False) -> None:
+    With `parts`, which says what they are, ``--only`` names those that are done.
+    """
+
+    def __init__(
+        self, about: str, full: int, quick: int, *, is_random: bool = False, parts: str = ""
+    ) -> None:
         parser = argparse.ArgumentParser(description=about.splitlines()[0])
         parser.add_argument("--count", type=int, default=full, help="how often (%(default)s)")
         parser.add_argument("--quick", action="store_true", help=f"no more than {quick} times")
         parser.add_argument("--minutes", type=float, default=1e9, help="stop after so long")
         if is_random:
             parser.add_argument("--seed", type=int, default=0, help="of the moments (%(default)s)")
+        if parts:
+            parser.add_argument("--only", action="append", default=[], help=parts)
         options = parser.parse_args()
         self.quick: bool = options.quick
         self.count: int = min(options.count, quick) if options.quick else options.count
         self.seed: int = options.seed if is_random else 0
+        self.only: list[str] = options.only if parts else []
         self.figures: Counter[str] = Counter()
         self.start = time.monotonic()
         self.end = self.start + 60 * options.minutes

@@ -3,6 +3,7 @@
 A member of each kind is put into a copy of this repository: its class with its entry point, texts,
 flags and documentation. With all of its parts the law of `tests/test_every_kind.py` holds. Then
 each part is left out in turn, and the law has to fail; a part that it lets through is a fault.
+`--only KIND`, or `--only KIND:PART`, which may be given again, leaves out these alone.
 """
 
 from __future__ import annotations
@@ -357,6 +358,10 @@ MEMBERS = [
         "early",
         {
             "harness/candidates/early.py": (NEW, CANDIDATES),
+            "docs/explanation/candidates.md": (
+                "| --- | --- |",
+                "| `early` | some of the first items | Another question | <!-- part: documentation -->\n",
+            ),
             "pyproject.toml": entry_point("candidates", 'early = "harness.candidates.early:Early"'),
         },
     ),
@@ -396,6 +401,10 @@ MEMBERS = [
         "pipes",
         {
             "harness/datasets/readers/pipes.py": (NEW, READER),
+            "docs/reference/files.md": (
+                "| --- | --- |",
+                "| Fields between bars | `a.pipes` | `{path: a.pipes}` | <!-- part: documentation -->\n",
+            ),
             "pyproject.toml": entry_point(
                 "readers", 'pipes = "harness.datasets.readers.pipes:Pipes"'
             ),
@@ -432,14 +441,19 @@ MEMBERS = [
         "columns",
         "n_tried",
         {
-            "harness/results/table.py": ("COLUMNS = (", '    Column("n_tried", "cells", 0),\n'),
+            # A title that is a common word, which other tables of the documentation have too.
+            "harness/results/table.py": ("COLUMNS = (", '    Column("n_tried", "items", 0),\n'),
             "harness/results/table.py again": (
                 '        row["n_users"] = ',
                 '        row["n_tried"] = len(cells)  # part: values\n',
             ),
+            "harness/results/runs.py": (
+                "        Columns are ``algorithm``",
+                "        ``n_tried``, how many cells are of the row;  # part: docstring of the table\n",
+            ),
             "docs/how-to/read-the-table.md": (
                 "| --- | --- |",
-                "| cells | cells of the row, finished or not | <!-- part: documentation -->\n",
+                "| items | cells of the row, finished or not | <!-- part: documentation -->\n",
             ),
         },
         generated=False,
@@ -586,10 +600,21 @@ def _part(line: str) -> str | None:
     return None if found is None else found[1]
 
 
+def _names(member: Member, part: str) -> tuple[str, str]:
+    """Return what `--only` may call a part."""
+    return member.kind, f"{member.kind}:{part}"
+
+
 def main() -> int:
     """Leave out each part of each member, and print which test fails."""
     cases = [(member, part) for member in MEMBERS for part in member.parts]
-    proof = Proof(__doc__ or "", full=len(cases), quick=8)
+    proof = Proof(__doc__ or "", full=len(cases), quick=8, parts="KIND or KIND:PART")
+    if proof.only:
+        names = {name for member, part in cases for name in _names(member, part)}
+        if unknown := {*proof.only} - names:
+            raise SystemExit(f"--only: no {', '.join(sorted(unknown))}; known: {sorted(names)}")
+        cases = [case for case in cases if {*proof.only} & {*_names(*case)}]
+        proof.count = min(proof.count, len(cases))
     if proof.quick:  # a part of each of the first kinds, another one of each
         firsts = {member.kind: number for number, (member, _) in enumerate(cases[::-1])}
         cases = [cases[-1 - number] for number in firsts.values()]

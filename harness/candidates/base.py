@@ -142,6 +142,20 @@ class CandidatesSection(Kind):
         """
         yield from ()
 
+    def notes_on_ties(self, name: str, metrics: Sequence[Metric]) -> Iterator[Note]:
+        """Yield which metrics favour a side where equal estimates are in the order of a list.
+
+        A list holds a user's test items first and the unrated ones after them, except over the
+        whole catalogue. The parameters are those of `notes`.
+        """
+        if not self.judges_unrated or self.is_whole_catalogue:
+            return
+        others = "the sampled ones" if self.is_sample else "the others"
+        for word, place in (("first", "before"), ("last", "after")):
+            if labels := [str(metric) for metric in metrics if metric.params.get("ties") == word]:
+                values = {"candidates": name, "metrics": labels, "place": place, "others": others}
+                yield Note("sampled-ties", values)
+
     @classmethod
     def of_name(cls, name: str) -> type[CandidatesSection]:
         """Return the kind whose short names begin as a name that a file keeps.

@@ -59,12 +59,8 @@ class Sampled(OfTraining):
         )
 
     def notes(self, name: str, metrics: Sequence[Metric]) -> Iterator[Note]:
-        """Yield that metrics over samples are biased, and which ones favour an order of ties."""
+        """Yield that metrics over samples are biased."""
         yield Note("sampled-biased", {"candidates": name})
-        for word, place in (("first", "before"), ("last", "after")):
-            if labels := [str(metric) for metric in metrics if metric.params.get("ties") == word]:
-                values = {"candidates": name, "metrics": labels, "place": place}
-                yield Note("sampled-ties", values)
 
     def _n_listed(
         self, n_tested: NDArray[np.int64], n_items: int, n_seen: NDArray[np.int64]

@@ -89,6 +89,7 @@ def _notes_on_data(plan: Plan) -> Iterator[Note]:
                 yield Note("judgements-as-ratings", values, info.split)
     for name, section in zip(plan.names["candidates"], plan.experiment.candidates, strict=True):
         yield from section.notes(name, plan.metrics)
+        yield from section.notes_on_ties(name, plan.metrics)
 
 
 def _notes_on_dropped_users(cells: list[CellResult]) -> Iterator[Note]:

@@ -3,8 +3,9 @@
     python tests/datasets/damages.py FIRST LAST [KIND ...]
 
 makes the damages of these numbers of each kind, reads each file in every way in, and prints a line
-a file: its name, how it ended, processor time in seconds, and the megabytes that the process has
-held at most. A process of its own shows a signal, and its memory is that of reading alone.
+a file: its name, how it ended, processor time in seconds, the megabytes that the process has held
+at most, and the message of a refusal. A process of its own shows a signal, and its memory is that
+of reading alone.
 """
 
 import gzip
@@ -225,7 +226,10 @@ def damaged(data, seed):
 
 
 def read(path, keys):
-    """Read a file in every way in; what is not an error of ours is raised."""
+    """Read a file in every way in and return how the first ended, and its message.
+
+    What is not an error of ours is raised.
+    """
     policies = {
         "duplicates": "first",
         "missing": "drop",
@@ -242,11 +246,11 @@ def read(path, keys):
     ):
         try:
             way()
-            ended.append("read")
+            ended.append(("read", ""))
         except HarnessError as error:
             message = str(error)
             assert 10 < len(message) < 20_000, message[:500]
-            ended.append("refused")
+            ended.append(("refused", ascii(message)[:400]))
     return ended[0]  # fmt: skip
 
 
@@ -269,13 +273,13 @@ def main(first, last, kinds):
                 print(seed, end=" ", flush=True)
                 began = time.process_time()
                 try:
-                    ended = read(path, keys)
+                    ended, why = read(path, keys)
                 except BaseException:
-                    ended = "FAULT"
+                    ended, why = "FAULT", ""
                     print(traceback.format_exc(), file=sys.stderr, flush=True)
                 seconds = time.process_time() - began
                 peak = peak_megabytes()
-                print(ended, f"{seconds:.2f} {peak:.0f}", flush=True)
+                print(ended, f"{seconds:.2f} {peak:.0f} {why}".rstrip(), flush=True)
 
 
 if __name__ == "__main__":

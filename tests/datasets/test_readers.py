@@ -157,3 +157,18 @@ def test_columns_of_one_name_are_refused_if_they_are_read(site, bars):
     package(site, READER.replace("{result}", table + "names=['user', 'user', 'item', 'rating'])"))
     with pytest.raises(DataError, match="both 'user' and 'user' may be the user; rename one"):
         harness.load(bars)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("12:\nann,4,2005-12-31\n", "netflix"),
+        ("The Matrix:\nann lee,4,2005-12-31\n", "netflix"),
+        ("Ratings of 2024:\nuser id,item,rating\n", None),
+        ("Ratings of 2024:\nuser,item,rating\n", None),
+    ],
+)
+def test_an_item_of_netflix_files_may_hold_spaces_and_a_sentence_is_none(tmp_path, text, kind):
+    path = tmp_path / "ratings"
+    path.write_text(text)
+    assert kind_of_content(path) == kind

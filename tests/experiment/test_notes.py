@@ -124,6 +124,22 @@ def test_orders_of_ties_that_favour_a_side_of_a_sample_are_noted():
     assert not any(note.code == "sampled-ties" for note in rated.info.notes)
 
 
+def test_orders_of_ties_that_favour_a_side_of_a_list_are_noted(tmp_path, monkeypatch):
+    ratings = data()
+    pairs = [f"{user},{item}" for user in ratings.user_ids for item in ratings.item_ids]
+    (tmp_path / "all.csv").write_text("\n".join(["user,item", *pairs]))
+    monkeypatch.chdir(tmp_path)
+    listed = {"kind": "file", "path": "all.csv"}
+    for candidates in (listed, "catalogue"):
+        keys = {"metrics": ["ndcg(ties=last)@3"], "candidates": candidates, "baselines": False}
+        made = run({"algorithms": ["UserMean"], **keys}, ratings=ratings, results=None)
+        noted = [str(note) for note in made.info.notes if note.code == "sampled-ties"]
+        assert noted == [
+            "file all.csv: ndcg(ties=last)@3: of equal estimates, a user's test items stand after "
+            "the others; use ties=average"
+        ] * (candidates is listed)
+
+
 def test_a_split_from_files_is_known_by_its_rows_and_goes_to_other_processes_with_them(tmp_path):
     ratings, split = data(), []
     table = ratings.to_frame()

@@ -176,13 +176,21 @@ class Reader:
         return names_of(self.read(path, ReadOptions(where=where)), where)
 
 
-def example_ratings() -> pd.DataFrame:
-    """Return the 24 ratings, of 6 users and 6 items, that the example of each format holds."""
+def example_ratings(*, spaces: bool = True) -> pd.DataFrame:
+    """Return the 24 ratings, of 6 users and 6 items, that the example of each format holds.
+
+    Some ids are not ASCII, and some hold a space, as names do. A format that cannot hold spaces in
+    ids, because they part its fields, says so in its class, by ``spaces_in_ids = False``, and
+    writes the ratings without them.
+    """
+    between = " " * spaces
+    users = ("u0", f"u{between}1", "ü2", "u3", "u4", "u5")
+    items = ("i0", f"i{between}1", "語2", "i3", "i4", "i5")
     rows = [
-        (f"u{user}", f"i{(user * 5 + place * 2) % 6}", 1 + (user * 3 + place * 2) % 5)
+        (users[user], items[(user * 5 + place * 2) % 6], 1 + (user * 3 + place * 2) % 5)
         for user in range(6)
         for place in (0, 1, 2)
-    ] + [(f"u{user}", f"i{(user * 5 + 1) % 6}", 1 + user % 5) for user in range(6)]
+    ] + [(users[user], items[(user * 5 + 1) % 6], 1 + user % 5) for user in range(6)]
     return pd.DataFrame(rows, columns=["user", "item", "rating"])
 
 

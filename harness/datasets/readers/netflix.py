@@ -19,7 +19,13 @@ if TYPE_CHECKING:
     from harness.datasets.conversion import Table
 
 
-_BEGINNING = re.compile(rb"^(\xef\xbb\xbf)?[^\s:,]+:\r?\n[^\s:,]+,[^\s:,]+(,[^\n]*)?\r?\n")
+_ID = rb"[^\s:,](?:[^\r\n:,]*[^\s:,])?"
+"""An id, which may hold spaces: then the rating is a number, so that no sentence is an item."""
+_BEGINNING = re.compile(
+    rb"^(\xef\xbb\xbf)?"
+    rb"(?:[^\s:,]+:\r?\n[^\s:,]+,[^\s:,]+|" + _ID + rb":\r?\n" + _ID + rb",[-+]?[\d.]+)"
+    rb"(,[^\n]*)?\r?\n"
+)
 CHUNK = 1 << 18
 """Lines that are held as Python objects at once."""
 
