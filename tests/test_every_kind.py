@@ -614,7 +614,7 @@ class Law:
         others = [other for other in plugins.builtin_names("readers") if other != self.name]
         assert not any(reader_named(other).recognise(head, bare.name) for other in others)
         read = load({"path": path.name, "format": self.name})
-        written = example_ratings(spaces=getattr(reader, "spaces_in_ids", True))
+        written = example_ratings(spaces=reader.spaces_in_ids)
         is_equal = triples(read) == triples(written)
         assert is_equal, "the file of `write_example` is not read as `example_ratings` has it"
 

@@ -125,6 +125,8 @@ class Reader:
     """Of a text: the separators of fields that are tried first."""
     has_tables: ClassVar[bool] = False
     """Whether a file has several tables, so that a config may name one, or a query."""
+    spaces_in_ids: ClassVar[bool] = True
+    """Whether an id may hold a space; a format whose fields are parted by spaces has none."""
     example: ClassVar[bytes] = b""
     """A small file of the format, with which the reader is tried; see `write_example`."""
 
