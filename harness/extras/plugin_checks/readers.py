@@ -66,7 +66,7 @@ def _read(name: str, path: Path) -> Iterator[str | bytes]:
         yield "it reads other ratings when it reads a file again; depend on the file alone"
     if not np.isfinite(first.ratings).all():
         yield "its ratings are not finite; return numbers"
-    written = example_ratings(spaces=reader_named(name).spaces_in_ids)
+    written = example_ratings(spaces=getattr(reader_named(name), "spaces_in_ids", True))
     if plugins.find("readers", name).is_builtin and triples(first) != triples(written):
         yield "it reads other ratings than were written"
     if path.read_bytes() != before:
