@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -168,7 +168,7 @@ Means = Mapping[tuple[str, str], AlgorithmMean]
 """Means, intervals and letters of a group by metric and row."""
 
 
-Frames = tuple[list[pd.DataFrame], list[pd.DataFrame], list[pd.DataFrame]]
+Frames: TypeAlias = "tuple[list[pd.DataFrame], list[pd.DataFrame], list[pd.DataFrame]]"
 
 
 @dataclass(eq=False)
