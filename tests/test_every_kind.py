@@ -841,6 +841,7 @@ def base(tmp_path_factory):
         Law.pages.clear()
 
 
+@pytest.mark.filterwarnings("default:.*loader strategy is deprecated")  # of what MLflow calls
 @pytest.mark.parametrize(("kind", "name"), MEMBERS, ids=[":".join(each) for each in MEMBERS])
 def test_a_member_is_complete(kind, name, base, cli, monkeypatch):
     monkeypatch.chdir(base)

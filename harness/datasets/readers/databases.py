@@ -128,6 +128,17 @@ class SQLite(Database):
         return convert(columns, roles.kinds, where, at, values=options.values)
 
 
+def _duckdb(where: str) -> Any:
+    """Return the package ``duckdb``, or raise a DataError that says how to install it."""
+    try:
+        import duckdb
+    except ImportError:
+        raise DataError(
+            f"{where}: a DuckDB file needs duckdb; pip install 'surprise-harness[duckdb]'"
+        ) from None
+    return duckdb
+
+
 class DuckDB(Database):
     """Tables of DuckDB, opened to read only; needs the package ``duckdb``."""
 
@@ -136,8 +147,7 @@ class DuckDB(Database):
 
     def write_example(self, path: Path) -> None:
         """Write the example ratings into a table."""
-        import duckdb
-
+        duckdb = _duckdb(path.name)
         with duckdb.connect(str(path)) as base:
             base.register("example", example_ratings())
             base.execute("CREATE TABLE ratings AS SELECT * FROM example")
@@ -149,12 +159,7 @@ class DuckDB(Database):
     def read(self, path: Path, options: ReadOptions) -> Table:
         """Read the columns that are needed of a table or a query."""
         where = options.where
-        try:
-            import duckdb
-        except ImportError:
-            raise DataError(
-                f"{where}: a DuckDB file needs duckdb; pip install 'surprise-harness[duckdb]'"
-            ) from None
+        duckdb = _duckdb(where)
         settings = {"enable_external_access": "false", "autoinstall_known_extensions": "false"}
         n_bytes = path.stat().st_size
         # What a query holds beside its rows, as for sorting, is limited as what it returns.

@@ -1,5 +1,6 @@
 """What is wrong with an analysis, a tracker, a data set, a reader or a command is said."""
 
+import importlib.util
 import re
 import sys
 
@@ -320,4 +321,7 @@ def test_every_builtin_passes(kind):
     if kind == "candidates":  # others need a file or a function
         names = [name for name in names if name not in ("file", "function")]
     problems = conformance.problems_of(module_of(kind), names)
+    if importlib.util.find_spec("duckdb") is None and kind == "readers":
+        (said,) = problems.pop("duckdb")
+        assert "a DuckDB file needs duckdb; pip install 'surprise-harness[duckdb]'" in said
     assert {name: said for name, said in problems.items() if said} == {}
