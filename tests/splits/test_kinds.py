@@ -537,6 +537,7 @@ def test_the_published_files_of_movielens_come_out_byte_for_byte(ml_100k):
 
 @given(st.lists(st.integers(2, 6), min_size=5, max_size=30), st.integers(1, 2), STATES)
 def test_leave_n_out_of_some_users_leaves_the_others_in_training(counts, n, state):
+    counts = [n + 1, *counts[1:]]  # something is left where two are taken from every user
     users = np.repeat(np.arange(len(counts)), counts)
     data = Ratings.from_columns(users, np.arange(len(users)), np.ones(len(users)), scale=(0, 1))
     section = LeaveNOut(n=n, users=0.2, min_train=0, random_state=state)
@@ -551,6 +552,13 @@ def test_leave_n_out_of_some_users_leaves_the_others_in_training(counts, n, stat
         LeaveNOut(n=n, min_train=0, random_state=state, users=len(counts)), data, 0
     )
     assert len(every.test) == len(all_of_them.test)
+
+
+def test_a_split_that_leaves_no_training_rating_is_refused():
+    users = np.repeat(np.arange(5), 2)
+    data = Ratings.from_columns(users, np.arange(10), np.ones(10), scale=(0, 1))
+    with pytest.raises(SplitError, match="no training rating is left of 10; change the sizes"):
+        make(LeaveNOut(n=2, min_train=0), data, 0)
 
 
 def test_more_users_than_there_are_cannot_be_left_out():
