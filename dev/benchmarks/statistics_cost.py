@@ -5,8 +5,12 @@ Run it with ``python dev/benchmarks/statistics_cost.py PART --threads 1``:
 - ``run``: two rows and two metrics at several numbers of users, each with and without statistics in
   a process of its own, and the seconds of each stage;
 - ``default``: the config of a newcomer, with nothing switched off (three algorithms, baselines,
-  groups, notes), at sizes where some test users have no training rating, beside the same without
-  statistics;
+  groups, notes), at sizes where some test users have no training rating and at the size of
+  MovieLens 25M, beside the same without statistics and analyses;
+- ``options``: the same beside what a config can add (groups, seeds, folds, many rows, weights, a
+  margin), each with and without statistics, groups and analyses;
+- ``growth``: the seconds of each stage of the default run from 10,000 to a million users;
+- ``lines``: the ten functions in which the default run at 100,000 users spends most time;
 - ``compare``: one comparison from moments and from 10,000 resamples, of one metric and two rows and
   of four metrics and fourteen rows, with the peak of memory, and beside the fits of eleven
   algorithms at the size of MovieLens 25M (``figures/sizes.json``);
@@ -21,13 +25,16 @@ Run it with ``python dev/benchmarks/statistics_cost.py PART --threads 1``:
 
 from __future__ import annotations
 
+import cProfile
 import json
 import os
+import pstats
 import tempfile
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -47,7 +54,9 @@ from harness.statistics.expansion import Moments
 RESULTS = HERE.parents[1] / "results"
 SIZES = [(40_000, 10), (300_000, 10), (1_000_000, 1)]
 """Users, and ratings of each."""
-DEFAULT_SIZES = [(40_000, 2_000, 10), (40_000, 2_000, 40), (100_000, 5_000, 20)]
+DEFAULT_SIZES = [
+    (40_000, 2_000, 10), (40_000, 2_000, 40), (100_000, 5_000, 20), (162_541, 59_047, 154),
+]  # fmt: skip
 """Users, items, and ratings of a user in the mean, which few have less than two of."""
 LARGE = {"name": "25M", "users": 162_541, "rows": 11, "metrics": 4}
 SHAPES = ((2, 1), (14, 4))
@@ -112,6 +121,79 @@ def runs(n_threads: int) -> list[dict[str, Any]]:
     return rows
 
 
+def option_config(option: str, n_users: int, folder: Path) -> dict[str, Any]:
+    """Return the config of a newcomer with one more key; files that it needs are in the folder."""
+    size = {"n_users": n_users, "n_items": 2_000, "n_ratings": n_users * 10}
+    config: dict[str, Any] = {
+        "dataset": {"synthetic": size},
+        "algorithms": ["BaselineOnly", "ItemMean", "SVD"],
+        "metrics": ["ndcg@10", "precision@10"],
+    }
+    if option == "column":
+        ratings, rng = harness.load(config["dataset"]), np.random.default_rng(0)
+        frame = ratings.to_frame()
+        frame.to_parquet(folder / "ratings.parquet")
+        users = pd.DataFrame({"user": frame["user"].unique()})
+        users["region"] = rng.choice(list("ABCDEFGH"), len(users))
+        users["age"] = rng.integers(10, 90, len(users))
+        users.to_csv(folder / "users.csv", index=False)
+        users_file = {"path": str(folder / "users.csv")}
+        config["dataset"] = {"path": str(folder / "ratings.parquet"), "users": users_file}
+    options = [{"bsl_options": {"method": "als", "reg_u": n}} for n in (1, 2, 4, 8)]
+    factors = [{"n_factors": n} for n in (5, 10, 20, 40)]
+    rows = [
+        *("UserMean", "NormalPredictor", "SlopeOne"),
+        *({"name": "BaselineOnly", "label": f"B{n}", "params": options[n]} for n in range(4)),
+        *({"name": "SVD", "label": f"S{n}", "params": factors[n]} for n in range(4)),
+    ]
+    added: dict[str, dict[str, Any]] = {
+        "default": {},
+        "column": {"groups": [{"users": "region"}, {"users": "age"}]},
+        "quantiles": {"groups": [{"users": "training_ratings", "quantiles": 4}]},
+        "popularity": {"groups": [{"items": "popularity"}]},
+        "seeds": {"seeds": {"split": 5}},
+        "folds": {"split": {"kind": "kfold", "n_splits": 5}},
+        "rows": {"algorithms": [*config["algorithms"], *rows]},
+        "undefined": {"metrics": ["ndcg@10", "recall(threshold=5)@10", "rr"]},
+        "weights": {"metrics": ["ndcg@10", "ndcg(weights=popularity)@10"]},
+        "margin": {"statistics": {"margin": 0.01}},
+        "resamples": {"statistics": {"resamples": 1_000}},
+        "t": {"statistics": {"test": "t"}},
+    }
+    return config | added[option]
+
+
+OPTIONS = (
+    *("default", "column", "quantiles", "popularity", "seeds", "folds", "rows", "undefined"),
+    *("weights", "margin", "resamples", "t"),
+)
+
+
+def without_statistics(config: dict[str, Any]) -> dict[str, Any]:
+    """Return a config that asks for the same scores and for the least beside them."""
+    kept = {key: value for key, value in config.items() if key != "groups"}
+    return kept | {"statistics": None, "analyses": ["bounds"]}
+
+
+def one_run_of(config: dict[str, Any]) -> dict[str, Any]:
+    """Run a config once in this process, and say how long it took, by stage."""
+    stages: dict[str, float] = {}
+    last = ["loading", time.process_time()]
+
+    def watch(event: object) -> None:
+        name = event.stage if isinstance(event, Stage) else last[0]
+        now = time.process_time()
+        stages[last[0]] = stages.get(last[0], 0.0) + now - last[1]
+        last[:] = [name, now]
+
+    begun, processor = time.perf_counter(), time.process_time()
+    run = harness.run(config, results=None, watch=watch)
+    watch(None)
+    seconds, cpu = time.perf_counter() - begun, time.process_time() - processor
+    n_unknown = max(cell.n_unknown_users for cell in run.info.cells)
+    return {"wall": seconds, "cpu": cpu, "unknown": n_unknown, "stages": stages}
+
+
 def one_default_run(
     n_users: int, n_items: int, n_ratings: int, with_statistics: bool
 ) -> dict[str, Any]:
@@ -124,16 +206,22 @@ def one_default_run(
             "algorithms": ["BaselineOnly", "ItemMean", "SVD"],
             "metrics": ["ndcg@10", "precision@10"],
         }
-        return written if with_statistics else written | {"statistics": None}
+        return written if with_statistics else without_statistics(written)
 
     with tempfile.TemporaryDirectory() as cache:
         os.environ["HARNESS_CACHE"] = cache
-        harness.run(config(500, 200), results=None)  # imports and compilation
-        begun, processor = time.perf_counter(), time.process_time()
-        run = harness.run(config(n_users, n_items), results=None)
-    seconds, cpu = time.perf_counter() - begun, time.process_time() - processor
-    n_unknown = max(cell.n_unknown_users for cell in run.info.cells)
-    return {"wall": seconds, "cpu": cpu, "unknown": n_unknown}
+        one_run_of(config(500, 200))  # imports and compilation
+        return one_run_of(config(n_users, n_items))
+
+
+def one_optional_run(option: str, n_users: int, with_statistics: bool) -> dict[str, Any]:
+    """Run the config with one more key once in this process, after a small run that compiles."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["HARNESS_CACHE"] = str(Path(folder) / "cache")
+        for size in (500, n_users):
+            config = option_config(option, size, Path(folder))
+            row = one_run_of(config if with_statistics else without_statistics(config))
+        return row
 
 
 def default_runs(n_threads: int) -> list[dict[str, Any]]:
@@ -153,6 +241,54 @@ def default_runs(n_threads: int) -> list[dict[str, Any]]:
             f"ratio {full['cpu'] / without['cpu']:.2f}",
             flush=True,
         )
+    return rows
+
+
+def optional_runs(n_threads: int, n_users: int = 40_000) -> list[dict[str, Any]]:
+    """Run what a config can add with and without statistics, and print the ratios."""
+    rows = []
+    for option in OPTIONS:
+        without, full = (
+            answer(calling("statistics_cost", "one_optional_run", option, n_users, how), n_threads)
+            for how in (False, True)
+        )
+        rows.append({"option": option, "users": n_users, "without": without, "full": full})
+        print(
+            f"{option}: {without['cpu']:.1f} CPU s without statistics, {full['cpu']:.1f} with; "
+            f"ratio {full['cpu'] / without['cpu']:.2f}",
+            flush=True,
+        )
+    return rows
+
+
+def growth(n_threads: int) -> list[dict[str, Any]]:
+    """Print by how much each stage grows while the users become a hundred times as many."""
+    rows: list[dict[str, Any]] = []
+    for n_users in (10_000, 100_000, 1_000_000):
+        command = calling("statistics_cost", "one_default_run", n_users, 2_000, 10, True)
+        rows.append({"users": n_users} | answer(command, n_threads))
+        stages = ", ".join(f"{name} {s:.2f}" for name, s in rows[-1]["stages"].items() if s > 0.005)
+        print(f"{n_users:,} users: {rows[-1]['cpu']:.1f} CPU s ({stages})", flush=True)
+    return rows
+
+
+def lines(n_users: int = 100_000) -> list[dict[str, Any]]:
+    """Print the ten functions in which the default run spends most time of its own."""
+    profile = cProfile.Profile()
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["HARNESS_CACHE"] = folder
+        one_run_of(option_config("default", 500, Path(folder)))
+        config = option_config("default", n_users, Path(folder))
+        profile.enable()
+        one_run_of(config | {"execution": {"workers": 1}})
+        profile.disable()
+    stats = pstats.Stats(profile)
+    own = sorted(stats.stats.items(), key=lambda item: -item[1][2])[:25]  # type: ignore[attr-defined]
+    rows = []
+    for (path, number, name), (_, calls, seconds, total, _) in own:
+        where = f"{Path(path).name}:{number} {name}" if number else name
+        rows.append({"where": where, "calls": calls, "own": seconds, "with callees": total})
+        print(f"{seconds:.2f} s in {calls:,} calls ({total:.2f} with what it calls): {where}")
     return rows
 
 
@@ -328,7 +464,11 @@ def change_of(before: list[MetricComparison], after: list[MetricComparison]) -> 
 def main() -> None:
     parser = command_line(__doc__)
     parser.add_argument(
-        "part", choices=("run", "default", "compare", "accuracy", "coverage", "committed")
+        "part",
+        choices=(
+            *("run", "default", "options", "growth", "lines"),
+            *("compare", "accuracy", "coverage", "committed"),
+        ),
     )
     parser.add_argument("--threads", type=int, default=1)
     given = parser.parse_args()
@@ -337,6 +477,9 @@ def main() -> None:
         parts: dict[str, Callable[[], Any]] = {
             "run": lambda: {"rows": runs(given.threads)},
             "default": lambda: {"rows": default_runs(given.threads)},
+            "options": lambda: {"rows": optional_runs(given.threads)},
+            "growth": lambda: {"rows": growth(given.threads)},
+            "lines": lambda: {"rows": lines()},
             "compare": lambda: {"rows": comparisons(given.threads)},
             "accuracy": accuracy,
             "coverage": coverage,
