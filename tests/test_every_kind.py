@@ -659,8 +659,7 @@ class Law:
         kind = self.member
         if not issubclass(kind, BuiltinAnalysis):
             return
-        made_by = kind(Plan.from_config(self.config))
-        parts = {*made_by.parts()} - {"outputs", "undistinguished"}
+        parts = {*kind.makes} - {"undistinguished"}
         assert parts <= {*RunInfo.model_fields}, "the record has no place for a part"
 
     def class_of_columns(self) -> None:
@@ -724,8 +723,7 @@ class Law:
 
     @property
     def parts(self) -> set[str]:
-        made_by = self.member(Plan.from_config(self.config))
-        return {*made_by.parts()} - {"outputs", "undistinguished"}
+        return {*self.member.makes} - {"undistinguished"}
 
     def page_of_analyses(self) -> None:
         if issubclass(self.member, BuiltinAnalysis):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
@@ -21,7 +21,7 @@ from harness.errors import HarnessError, PluginError, ResultsError, reason_of
 from harness.experiment.analyses.base import Analysis, BuiltinAnalysis, ScoredCell
 from harness.experiment.cell import compile_scoring
 from harness.experiment.execute.pool import Pool
-from harness.experiment.execute.progress import Stage
+from harness.experiment.execute.progress import Stage, Watch
 from harness.experiment.plan import Cell, Plan
 from harness.metrics import Scores
 from harness.metrics.arrays import Floats
@@ -29,7 +29,7 @@ from harness.metrics.own import locked
 from harness.notes.note import Note
 from harness.plugins import registry as plugins
 from harness.rankings import evaluation
-from harness.results.cells import CellName, CellResult, FailedCell, Score
+from harness.results.cells import AnyCell, CellName, CellResult, FailedCell, Score
 from harness.results.environment import is_as_started, packages, versions
 from harness.results.fields import Record, Rows, WrittenNote
 from harness.results.record import OwnTable
@@ -82,26 +82,25 @@ def evaluate(
     plan: Plan, cells: Sequence[Cell], pool: Pool, failures: Mapping[str, str]
 ) -> Evaluation:
     """Score every completed cell, describe every cell, and hand them to the analyses."""
-    labels = [str(metric) for metric in plan.metrics]
-    tables: dict[str, dict[str, list[tuple[int, Cell, CellName]]]]
-    tables = defaultdict(lambda: defaultdict(list))
-    for position, cell in enumerate(cells):
-        name = plan.name(cell)
-        tables[name.table][name.row].append((position, cell, name))
     results: dict[int, CellResult | FailedCell] = {}
-    frames: dict[int, pd.DataFrame] = {}
-    codes: dict[int, NDArray[np.int32]] = {}
-    sections = plan.experiment.candidates
-    evaluated = Evaluation(pd.DataFrame(columns=[*ROW, "seed", "fold", "user", *labels]))
+    users: dict[int, tuple[pd.DataFrame, NDArray[np.int32]]] = {}
+    evaluated = Evaluation(pd.DataFrame(columns=[*ROW, "seed", "fold", "user", *plan.labels]))
     analyses = Analyses(plan)
+    names = [plan.name(cell) for cell in cells]
+    tables: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for position, name in enumerate(names):
+        tables[name.table][name.row].append(position)
     for of_table in tables.values():
-        positions = [position for of_row in of_table.values() for position, _, _ in of_row]
+        positions = [position for of_row in of_table.values() for position in of_row]
         analyses.start_table([cells[position] for position in positions])
         for of_row in of_table.values():  # so that what is held of each user is that of one row
             row = RowScores(plan.metrics)
-            for position, cell, name in of_row:
+            finished = []
+            for position in of_row:
+                cell, name = cells[position], names[position]
                 record = None if cell.key in failures else pool.take(cell.key)
-                ratings = plan.split(cell).ratings
+                split = plan.split(cell)
+                ratings = split.ratings
                 if record is None or not record.fits(ratings.n_users, ratings.n_items):
                     error = "its stored cell is not of these data" if record else "not computed"
                     results[position] = FailedCell(
@@ -111,53 +110,50 @@ def evaluate(
                 pool.watch(Stage(cell.title, "metrics"))
                 entry = registry.entry(plan.experiment.algorithms[cell.algorithm].name)
                 prefers = entry.gives_preferences(cell.params)  # as a search chose them
-                split = plan.split(cell)
                 scores, result = scored(plan, split, name, record, prefers)
                 result.found = cell.key not in pool.computed
                 results[position] = result
                 row.add(record.users, scores, result.metric_errors)
                 per_user = {label: value.per_user for label, value in scores.items()}
-                frames[position] = users_of(name, ratings, record.users, per_user)
-                codes[position] = record.users
-                candidates = sections[cell.candidates]
-                finished = ScoredCell(name, split, candidates, record, frames[position])
-                analyses.add(finished, scores)
-            for position, _, _ in of_row if row.failed else ():
-                if position in frames:
-                    frames[position][[*row.failed]] = np.nan
+                frame = users_of(name, ratings, record.users, per_user)
+                users[position] = frame, record.users
+                finished.append(frame)
+                candidates = plan.experiment.candidates[cell.candidates]
+                analyses.add(ScoredCell(name, split, candidates, record, frame), scores)
+            for frame in finished if row.failed else ():
+                frame[[*row.failed]] = np.nan
+            if finished:
+                analyses.end_row(name)
             evaluated.rows.append(row.result(name))
-
-        def report(stage: str, done: int, total: int, of: str = ", ".join(name.names)) -> None:
-            pool.watch(Stage(of, stage, done, total))
-
-        analyses.end_table(name, [results[position] for position in positions], tables, report)
-    if frames:
-        evaluated.users = pd.concat(
-            [frames[position] for position in sorted(frames)], ignore_index=True
-        )
-        evaluated.codes = np.concatenate([codes[position] for position in sorted(frames)])
+        analyses.end_table(name, [results[position] for position in positions], tables, pool.watch)
+    if users:
+        frames, codes = zip(*(users[position] for position in sorted(users)), strict=True)
+        evaluated.users = pd.concat(frames, ignore_index=True)
+        evaluated.codes = np.concatenate(codes)
     evaluated.cells = [results[position] for position in range(len(cells))]
     analyses.end(evaluated)
     return evaluated
 
 
+@dataclass(eq=False)
 class Analyses:
     """The analyses that a config asks for; one that fails stops only itself."""
 
-    def __init__(self, plan: Plan) -> None:
-        self.builtin: dict[str, BuiltinAnalysis] = {}
-        self.others: dict[str, Analysis] = {}
-        self.failed: dict[str, str] = {}
-        for name in plan.analyses:
+    plan: Plan
+    builtin: dict[str, BuiltinAnalysis] = field(default_factory=dict)
+    others: dict[str, Analysis] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in self.plan.analyses:
             kind = plugins.find("analyses", name).load()
-            if isinstance(kind, type) and issubclass(kind, BuiltinAnalysis):
-                with self._alone(name):
-                    self.builtin[name] = kind(plan)
-                continue
             with self._alone(name):
-                if not (isinstance(kind, type) and issubclass(kind, Analysis)):
+                if isinstance(kind, type) and issubclass(kind, BuiltinAnalysis):
+                    self.builtin[name] = kind(self.plan)
+                elif isinstance(kind, type) and issubclass(kind, Analysis):
+                    self.others[name] = kind()
+                else:
                     raise PluginError("it is not a subclass of harness.Analysis")
-                self.others[name] = kind()
 
     def start_table(self, cells: Sequence[Cell]) -> None:
         """Begin a table."""
@@ -175,26 +171,26 @@ class Analyses:
                 unshared = replace(cell, record=locked(cell.record), users=cell.users.copy())
                 other.add(unshared, {label: locked(value) for label, value in scores.items()})
 
+    def end_row(self, name: CellName) -> None:
+        """End a row."""
+        for of, analysis in [*self.builtin.items()]:
+            with self._alone(of):
+                analysis.end_row(name)
+
     def end_table(
-        self,
-        name: CellName,
-        cells: Sequence[CellResult | FailedCell],
-        tables: Mapping[str, object],
-        report: Callable[[str, int, int], object],
+        self, name: CellName, cells: Sequence[AnyCell], tables: Iterable[str], watch: Watch
     ) -> None:
         """End a table."""
         for of, analysis in [*self.builtin.items()]:
             with self._alone(of):
-                analysis.end_table(name, cells, tables, report)
+                analysis.end_table(name, cells, [*tables], watch)
 
     def end(self, evaluated: Evaluation) -> None:
         """Put the results of all into an evaluation."""
         evaluated.parts = {"undistinguished": {}}
-        for name, analysis in [*self.builtin.items()]:
-            with self._alone(name):
-                parts, notes = analysis.parts(), analysis.notes()
-                evaluated.parts |= parts
-                evaluated.notes += notes
+        for analysis in self.builtin.values():
+            evaluated.parts |= analysis.parts
+            evaluated.notes += analysis.notes()
         for name, other in [*self.others.items()]:
             with self._alone(name):
                 table, notes = other.result(), other.notes()
@@ -346,7 +342,6 @@ class StoredScores:
         finished = all(isinstance(cell, CellResult) for cell in evaluation.cells)
         if not self.key or not finished or any(n.code == FAILED for n in evaluation.notes):
             return
-        labels = [str(metric) for metric in self.plan.metrics]
         with suppress(OSError, ValueError):
             header = ScoresHeader(
                 key=self.key,
@@ -355,7 +350,7 @@ class StoredScores:
                 **evaluation.parts,
             )
             arrays = {
-                "scores": evaluation.users[labels].to_numpy(np.float64).T,
+                "scores": evaluation.users[self.plan.labels].to_numpy(np.float64).T,
                 "users": evaluation.codes,
             }
             text = header.model_dump_json(exclude_unset=True).encode()
@@ -402,11 +397,10 @@ def evaluation_of(
     for cell in header.cells:
         cell.found = True
     ends = np.cumsum([0, *(cell.n_users for cell in header.cells)])
-    labels = [str(metric) for metric in plan.metrics]
     frames = []
     for number, (cell, low, high) in enumerate(zip(header.cells, ends, ends[1:], strict=False)):
         ratings = plan.split(cells[number]).ratings
-        scores = dict(zip(labels, arrays["scores"][:, low:high], strict=True))
+        scores = dict(zip(plan.labels, arrays["scores"][:, low:high], strict=True))
         frames.append(users_of(cell, ratings, arrays["users"][low:high], scores))
     return Evaluation(
         pd.concat(frames, ignore_index=True),

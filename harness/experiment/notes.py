@@ -11,7 +11,7 @@ import numpy as np
 
 from harness.algorithms import registry
 from harness.comparison.inference import notes_on_tests
-from harness.config.experiment import Experiment, headline_of, settings_of_one
+from harness.config.experiment import Experiment, settings_of_one
 from harness.experiment.cell import FALLBACKS
 from harness.experiment.evaluate import Evaluation
 from harness.experiment.plan import Plan
@@ -254,7 +254,7 @@ def notes_on_curves(plan: Plan, results: Evaluation) -> Iterator[Note]:
         plan.made(),
         {table.table: table.names for table in plan.tables.values()},
         results.users,
-        headline_of(map(str, plan.metrics), plan.experiment.headline),
+        plan.headline,
         plan.experiment.statistics,
         plan.experiment.seed[0],
     )

@@ -22,7 +22,7 @@ from harness._util.libraries import pd
 from harness.algorithms import depends, distributions, registry
 from harness.algorithms.sources import source_of
 from harness.config.check import repeated
-from harness.config.experiment import Experiment
+from harness.config.experiment import Experiment, headline_of
 from harness.config.load import load
 from harness.datasets import Ratings
 from harness.errors import AlgorithmError, ConfigError, DataError, MetricError
@@ -249,6 +249,16 @@ class Plan(PlanData):
     def metrics(self) -> tuple[Metric, ...]:
         """The metrics of the config in its order, each once."""
         return tuple(dict.fromkeys(metrics.parse_many(self.experiment.metrics)))
+
+    @cached_property
+    def labels(self) -> list[str]:
+        """The labels of the metrics."""
+        return [str(metric) for metric in self.metrics]
+
+    @property
+    def headline(self) -> str:
+        """The label of the headline metric."""
+        return headline_of(self.labels, self.experiment.headline)
 
     @cached_property
     def depth(self) -> int:

@@ -15,7 +15,7 @@ from harness._util.arguments import checked
 from harness.algorithms import registry
 from harness.comparison.inference import infer
 from harness.config.document import GIVEN
-from harness.config.experiment import Experiment, headline_of
+from harness.config.experiment import Experiment
 from harness.config.trackers import with_names
 from harness.errors import ConfigError, Fault, HarnessError, masked_values
 from harness.experiment import plan as checks
@@ -214,8 +214,7 @@ def _record(
     plan: Plan, evaluation: Evaluation, watch: Watch, on_code: Iterable[Note]
 ) -> dict[str, object]:
     """Return the content of ``run.json`` except its times."""
-    experiment, labels = plan.experiment, [str(metric) for metric in plan.metrics]
-
+    experiment = plan.experiment
     without = partial(without_folders, base=plan.document.folder)
 
     def shown(made: Iterable[Note]) -> list[Note]:
@@ -248,8 +247,8 @@ def _record(
         "schema_version": SCHEMA_VERSION,
         "name": experiment.name,
         "description": experiment.description,
-        "metrics": labels,
-        "headline": headline_of(labels, experiment.headline),
+        "metrics": plan.labels,
+        "headline": plan.headline,
         "seeds": list(experiment.draws),
         "config": config,
         "config_file": plan.document.folder and file,
@@ -280,12 +279,12 @@ def _record(
 
 def _compare(plan: Plan, evaluation: Evaluation, watch: Watch) -> list[MetricComparison]:
     """Compare the rows of each table, unless an earlier run of these cells did."""
-    experiment, labels = plan.experiment, [str(metric) for metric in plan.metrics]
+    experiment = plan.experiment
     if evaluation.statistics is None:
         watch(Stage("", "comparing"))
         evaluation.statistics = []
         if (settings := experiment.statistics) is not None:
-            scores = evaluation.users, labels, evaluation.cells, settings, experiment.seed[0]
+            scores = evaluation.users, plan.labels, evaluation.cells, settings, experiment.seed[0]
             evaluation.statistics, evaluation.not_compared = infer(
                 *scores,
                 experiment.draws,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +14,13 @@ from harness import metrics
 from harness._util.libraries import pd
 from harness.metrics import Metric, Scores
 from harness.notes.note import Note
+from harness.rankings import evaluation
 from harness.results.cells import CellResult, RowName
 from harness.results.statistics import RowResult
+from harness.results.store import CellRecord
 
-LEVELS = ("split", "search", "model")
+Codes: TypeAlias = NDArray[np.int32]
+"""Of users, in their data set."""
 
 
 def is_mean_of_users(metric: Metric) -> bool:
@@ -26,80 +31,60 @@ def is_mean_of_users(metric: Metric) -> bool:
     return metric.per_user and not metric.pooled
 
 
-class RowValue:
-    """Collects one metric over the cells of a row.
+@dataclass(eq=False)
+class RowScores:
+    """Collects metrics over the cells of a row, by label.
 
     The value of a metric that is a mean of users' scores is the mean over users of each user's
     average over the folds and seeds in which the user has a score: the quantity that intervals
-    and tests are about. That of any other metric is the mean over cells.
+    and tests are about. The value of any other metric is the mean over cells.
     """
 
-    def __init__(self, metric: Metric) -> None:
-        self.metric = metric
-        self.means: list[float] = []
-        """Of each cell."""
-        self._users: list[NDArray[np.int32]] = []
-        self._scores = [np.empty(0)]
+    metrics: Sequence[Metric]
+    failed: dict[str, str] = field(default_factory=dict)
+    """By label why a metric failed in a cell: values of the others would be of some folds."""
+    _cells: list[tuple[Codes, Mapping[str, Scores]]] = field(default_factory=list)
 
-    def add(self, users: NDArray[np.int32], scores: Scores) -> None:
-        """Add the scores of a cell, and the codes of its users in their data set."""
-        self.means.append(float(scores.mean))
-        if is_mean_of_users(self.metric):
-            self._users.append(users)
-            self._scores.append(scores.per_user)
+    def add(
+        self, users: Codes, scores: Mapping[str, Scores], failed: Mapping[str, str] | None = None
+    ) -> None:
+        """Add the scores of a cell by label, and the codes of its users in their data set.
 
-    @property
-    def value(self) -> float | None:
-        """The value; None where no cell, or no user, has a score."""
-        if not is_mean_of_users(self.metric):
-            return mean_or_none(self.means)
-        scores = np.concatenate(self._scores)
+        `failed` says by label why metrics raised an error; their scores do not count.
+        """
+        self._cells.append((users, scores))
+        self.failed = {**(failed or {}), **self.failed}
+
+    def rescore(self, record: CellRecord) -> None:
+        """Score a finished cell, and add its scores; a metric that fails leaves the others."""
+        self.add(
+            record.users, *evaluation.evaluate_apart(self.metrics, record.rankings, record.pairs)
+        )
+
+    def means(self, label: str) -> list[float]:
+        """Return the mean of a metric in each cell."""
+        return [float(scores[label].mean) for _, scores in self._cells]
+
+    def value(self, metric: Metric) -> float | None:
+        """Return the value of a metric; None where it failed, or no cell or user has a score."""
+        label = str(metric)
+        if label in self.failed or not self._cells:
+            return None
+        if not is_mean_of_users(metric):
+            return mean_or_none(self.means(label))
+        scores = np.concatenate([scores[label].per_user for _, scores in self._cells])
         known = ~np.isnan(scores)
         if not known.any():
             return None
-        users = np.concatenate(self._users)[known]
+        users = np.concatenate([users for users, _ in self._cells])[known]
         counts = np.bincount(users)
         averages = np.bincount(users, scores[known])[counts > 0] / counts[counts > 0]
         return float(averages.mean())
 
     @property
-    def n_users(self) -> int:
-        """How many users the mean is over; 0 for a metric that is no mean of users' scores."""
-        cells = zip(self._users, self._scores[1:], strict=True)
-        return n_distinct([users[~np.isnan(scores)] for users, scores in cells])
-
-
-class RowScores:
-    """Collects all metrics over the cells of a row, and the users who are evaluated in them."""
-
-    def __init__(self, wanted: Iterable[Metric]) -> None:
-        self._collected = {str(metric): RowValue(metric) for metric in wanted}
-        self._users: list[NDArray[np.int32]] = []
-        self.failed: set[str] = set()
-        """Labels of metrics that failed in a cell: values of the others would be of some folds."""
-
-    def add(
-        self,
-        users: NDArray[np.int32],
-        scores: Mapping[str, Scores],
-        failed: Iterable[str] = (),
-    ) -> None:
-        """Add the scores of a cell by label, and the codes of its users in their data set.
-
-        `failed` are the labels of metrics that have none, as they raised an error.
-        """
-        self._users.append(users)
-        self.failed.update(failed)
-        for label, value in self._collected.items():
-            value.add(users, scores[label])
-
-    @property
     def values(self) -> dict[str, float | None]:
         """The value of each metric by label; None for one that failed in a cell."""
-        return {
-            label: None if label in self.failed else value.value
-            for label, value in self._collected.items()
-        }
+        return {str(metric): self.value(metric) for metric in self.metrics}
 
     @property
     def counts(self) -> tuple[int, dict[str, int]]:
@@ -107,24 +92,22 @@ class RowScores:
 
         The labels are those of metrics that are means of users' scores.
         """
-        n_users = n_distinct(self._users)
-        lacking = {
-            label: n_users - value.n_users
-            for label, value in self._collected.items()
-            if is_mean_of_users(value.metric) and label not in self.failed
-        }
+        n_users, lacking = _n_distinct([users for users, _ in self._cells]), dict[str, int]()
+        for label in [str(metric) for metric in self.metrics if is_mean_of_users(metric)]:
+            if label not in self.failed:
+                known = [users[~np.isnan(of[label].per_user)] for users, of in self._cells]
+                lacking[label] = n_users - _n_distinct(known)
         return n_users, {label: number for label, number in lacking.items() if number}
 
     def result(self, name: RowName) -> RowResult:
         """Return the row as a record of a run has it."""
         n_users, n_undefined = self.counts
-        scores = self.values
         return RowResult(
-            **name.only(RowName), scores=scores, n_users=n_users, n_undefined=n_undefined
+            **name.only(RowName), scores=self.values, n_users=n_users, n_undefined=n_undefined
         )
 
 
-def n_distinct(codes: Sequence[NDArray[np.int32]]) -> int:
+def _n_distinct(codes: Sequence[Codes]) -> int:
     """Return how many different users some arrays of codes name."""
     return int(np.count_nonzero(np.bincount(np.concatenate(codes)))) if codes else 0
 

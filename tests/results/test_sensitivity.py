@@ -92,8 +92,10 @@ def plan_of(labels):
 
 def test_the_primary_metric_gives_the_rank_and_the_rules_for_ties():
     unranked = Ties(plan_of(["rmse"]))
+    unranked.start_table([])
     assert str(unranked.rules["first"]) == "ndcg(ties=first)@10"
     ranked = Ties(plan_of(["ndcg(gain=linear, ties=first)@3", "rmse"]))
+    ranked.start_table([])
     rules = {
         rule: f"ndcg(gain=linear, ties={rule})@3" for rule in ("first", "last", "best", "worst")
     }

@@ -18,7 +18,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -31,9 +31,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from harness.candidates.base import CandidatesSection
+    from harness.experiment.execute.progress import Watch
     from harness.experiment.plan import Cell, Plan
     from harness.notes.note import Note
-    from harness.results.cells import AnyCell, CellName, TableName
+    from harness.results.cells import AnyCell, CellName, RowName, TableName
     from harness.results.store import CellRecord
     from harness.splits import Split
 
@@ -145,21 +146,25 @@ def first_paragraph(kind: type) -> str:
 class BuiltinAnalysis(Analysis):
     """An analysis whose result is a part of the record of a run."""
 
+    makes: ClassVar[Mapping[str, type]] = {}
+    """The parts of the record that it makes, by key, and what each is: a list, mostly."""
+
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
+        self.parts: dict[str, Any] = {part: kind() for part, kind in self.makes.items()}
+        self.said: list[Note] = []
 
     def start_table(self, cells: Sequence[Cell]) -> None:
         """Begin a table, of which these are the cells."""
 
+    def end_row(self, name: RowName) -> None:
+        """End a row of which a cell finished."""
+
     def end_table(
-        self,
-        name: TableName,
-        cells: Sequence[AnyCell],
-        tables: Iterable[str],
-        report: Callable[[str, int, int], object],
+        self, name: TableName, cells: Sequence[AnyCell], tables: Sequence[str], watch: Watch
     ) -> None:
         """End a table, of which these are the cells, finished and failed; `tables` are all."""
 
-    def parts(self) -> dict[str, Any]:
-        """Return parts of the record by their keys, at the end."""
-        return {}
+    def notes(self) -> list[Note]:
+        """Return what was found while the tables ended."""
+        return self.said

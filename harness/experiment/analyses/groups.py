@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from harness.config.settings import KNOWN, GroupSection, Inference
 from harness.datasets.features import flags_of
 from harness.errors import DataError, counted, suggestion
 from harness.experiment.analyses.base import BuiltinAnalysis, ScoredCell
+from harness.experiment.execute.progress import Stage, Watch
 from harness.metrics import Metric, Rankings, Scores, number
 from harness.metrics.arrays import Floats
 from harness.metrics.scoring import score_apart
@@ -31,7 +32,7 @@ from harness.splits import Split
 from harness.splits.base import natural
 
 if TYPE_CHECKING:
-    from harness.experiment.plan import Cell, Plan
+    from harness.experiment.plan import Cell
 
 
 QUANTILES = 4
@@ -65,10 +66,10 @@ def divide(section: GroupSection, splits: Sequence[Split]) -> Groups:
     >>> dict(zip(found.names, found.masks[0].sum(axis=1).tolist()))
     {'head': 283, 'middle': 893, 'tail': 7194, 'unknown': 696}
     """
-    users = section.side == "users"
-    counts = np.array([_counts(split, users) for split in splits])
-    if section.title == "users: known":
-        return Groups(["known", UNKNOWN], [np.array([row > 0, row == 0]) for row in counts])
+    if section.title == KNOWN.title:
+        known = [split.known_users for split in splits]
+        return Groups(["known", UNKNOWN], [np.array([of_split, ~of_split]) for of_split in known])
+    counts = np.array([_counts(split, of_users=section.side == "users") for split in splits])
     if section.title == "items: popularity":
         return Groups(["head", "middle", "tail", UNKNOWN], [_thirds(row) for row in counts])
     if section.title == "users: training_ratings":
@@ -85,7 +86,7 @@ def divide(section: GroupSection, splits: Sequence[Split]) -> Groups:
     return Groups(names, [masks] * len(splits))
 
 
-def _counts(split: Split, of_users: bool) -> NDArray[np.int64]:
+def _counts(split: Split, *, of_users: bool) -> NDArray[np.int64]:
     """Return the number of training ratings of each user or item."""
     data = split.ratings
     codes, n = (data.users, data.n_users) if of_users else (data.items, data.n_items)
@@ -178,59 +179,46 @@ class _Division:
     section: GroupSection
     metrics: list[Metric]
     groups: Groups
-    of_users: bool
-    frames: list[Frames]
-    """For each group scores of users inside it, in its rest, and inside it of a random order."""
+
+    def __post_init__(self) -> None:
+        self.of_users = self.section.side == "users"
+        self.frames: list[Frames] = [([], [], []) for _ in self.groups.names]
+        """For each group scores of users inside it, in its rest, and inside it of a random order.
+        """
 
 
 class GroupsOfTables(BuiltinAnalysis):
     """Scores, intervals, letters and gaps in groups of users and of items, by table."""
 
     is_decided = True
-
-    def __init__(self, plan: Plan) -> None:
-        super().__init__(plan)
-        self.scores: list[GroupScores] = []
-        self.said: list[Note] = []
-        self.settings, self.seed = plan.experiment.statistics, plan.experiment.seed[0]
-        self.interval: dict[str, Any] = {}
-        if self.settings is not None:
-            resamples, method = self.settings.resamples, self.settings.interval
-            self.interval = {"n_resamples": resamples, "method": method}
-            self.interval["confidence"] = self.settings.confidence
+    makes: ClassVar = {"groups": list}
 
     def start_table(self, cells: Sequence[Cell]) -> None:
         """Divide the users and items of a table, of which these are the cells, into groups."""
-        plan = self.plan
-        self.splits = {(cell.seed, cell.fold): plan.split(cell) for cell in cells}
-        self.folds = {fold: number for number, fold in enumerate(self.splits)}
-        self.candidates = plan.experiment.candidates[cells[0].candidates]
-        sections, splits = list(plan.experiment.groups), list(self.splits.values())
+        experiment = self.plan.experiment
+        self.settings, self.seed = experiment.statistics, experiment.seed[0]
+        self.splits = {(cell.seed, cell.fold): self.plan.split(cell) for cell in cells}
+        self.candidates = experiment.candidates[cells[0].candidates]
+        sections, splits = list(experiment.groups), list(self.splits.values())
         self.seen: set[tuple[int, int]] = set()
         self.failed: dict[tuple[str, str], str] = {}
         """By row and label, why a metric failed on the lists of a group of items."""
-        are_known = np.concatenate([
-            split.known_users[np.flatnonzero(np.bincount(split.ratings.users[split.test]))]
-            for split in splits
-        ])  # fmt: skip
+        unknown = [split.unknown[0] for split in splits]
+        some_are_known = max(unknown) > 0 and min(unknown) < 1
         drops = self.candidates.unknown_users == "drop"
-        self.adds_known = (
-            KNOWN not in sections and not drops and 0 < are_known.sum() < len(are_known)
-        )
-        averaged = [metric for metric in plan.metrics if is_mean_of_users(metric)]
+        self.adds_known = KNOWN not in sections and not drops and some_are_known
+        averaged = [metric for metric in self.plan.metrics if is_mean_of_users(metric)]
         ranked = [m for m in averaged if not (m.needs_pairs or m.needs_exposure)]
         self.divisions: list[_Division] = []
         for section in [*sections, *([KNOWN] if self.adds_known else [])]:
-            groups, of_users = divide(section, splits), section.side == "users"
-            frames: list[Frames] = [([], [], []) for _ in groups.names]
-            scored = averaged if of_users else ranked
-            self.divisions.append(_Division(section, scored, groups, of_users, frames))
+            scored = averaged if section.side == "users" else ranked
+            self.divisions.append(_Division(section, scored, divide(section, splits)))
 
     def add(self, cell: ScoredCell, scores: Mapping[str, Scores]) -> None:
         """Take a finished cell."""
         fold, record, users = (cell.name.seed, cell.name.fold), cell.record, cell.users
         codes, lists, reasons = record.users, record.rankings, dict[str, str]()
-        is_first, number = fold not in self.seen, self.folds[fold]
+        is_first, number = fold not in self.seen, [*self.splits].index(fold)
         self.seen.add(fold)
         for division in self.divisions:
             scored, masks = division.metrics, division.groups.masks[number]
@@ -252,33 +240,22 @@ class GroupsOfTables(BuiltinAnalysis):
                 self.failed[users["row"].iloc[0], label] = reason
 
     def end_table(
-        self,
-        name: TableName,
-        cells: Sequence[AnyCell],
-        tables: Iterable[str],
-        report: Callable[[str, int, int], object],
+        self, name: TableName, cells: Sequence[AnyCell], tables: Sequence[str], watch: Watch
     ) -> None:
         """Compare the rows of a table in each group, with intervals, letters and gaps."""
         in_lists = failed_metrics(cells)
         self.failed = {key: self.failed[key] for key in self.failed if key not in in_lists}
         n_results = sum(len(division.metrics) for division in self.divisions)  # at most
         groups: list[GroupScores] = []
-        report("groups", 0, n_results)
+        of = ", ".join(name.names)
+        watch(Stage(of, "groups", 0, n_results))
         for division in self.divisions:
             if any(inside for inside, *_ in division.frames):  # a cell finished
                 for of_metric in self._scores(division, cells):
                     groups.append(of_metric)
-                    report("groups", len(groups), n_results)
-        self.said += self._notes(name.place([*tables]), groups)
-        self.scores += groups
-
-    def notes(self) -> list[Note]:
-        """Return the notes on the groups of all tables."""
-        return self.said
-
-    def parts(self) -> dict[str, Any]:
-        """Return the scores of each table in its groups."""
-        return {"groups": self.scores}
+                    watch(Stage(of, "groups", len(groups), n_results))
+        self.said += self._notes(name.place(tables), groups)
+        self.parts["groups"] += groups
 
     def _judged(self, split: Split, record: CellRecord) -> Judged:
         """Return the test ratings that count in the ideal of the users with a list."""
@@ -319,12 +296,13 @@ class GroupsOfTables(BuiltinAnalysis):
             groups = []
             for place, name in enumerate(division.groups.names):
                 chance = random[place].groupby("user")[label].mean().mean()
+                n_all = inside[place]["user"].nunique()
                 n_users = int((~np.isnan(one[place])).any(axis=1).sum())
                 group = GroupResult(
                     group=name,
-                    n_members=self._n_members(division, place, inside[place]),
+                    n_members=n_all if division.of_users else self._n_items(division, place),
                     n_users=n_users,
-                    n_left_out=inside[place]["user"].nunique() - n_users,
+                    n_left_out=n_all - n_users,
                     # With a least estimate, each algorithm has lists of its own.
                     random=None if self.candidates.least_estimate is not None else or_none(chance),
                     algorithms=[],
@@ -332,10 +310,9 @@ class GroupsOfTables(BuiltinAnalysis):
                 for j, (row, algorithm) in enumerate(rows.items()):
                     mean = compared[place].get((label, row))
                     mean = mean or self._alone(one[place, :, j], row, algorithm, state)
-                    gap = rest[:, place * len(rows) + j]
-                    described = mean.model_dump() | dict(zip(REST, map(or_none, gap), strict=True))
-                    described["letters"] = "" if group.is_small else mean.letters
-                    group.algorithms.append(GroupMean.model_validate(described))
+                    gap = zip(REST, map(or_none, rest[:, place * len(rows) + j]), strict=True)
+                    letters = {"letters": "" if group.is_small else mean.letters}
+                    group.algorithms.append(GroupMean(**mean.model_dump() | dict(gap) | letters))
                 groups.append(group)
             yield GroupScores(
                 **cells[0].only(TableName),
@@ -366,7 +343,8 @@ class GroupsOfTables(BuiltinAnalysis):
         """Describe a row that is not compared with others."""
         defined, ends = scores[~np.isnan(scores)], (np.nan, np.nan)
         if self.settings is not None:
-            low, high = statistics.bootstrap_interval(defined[:, None], seed=state, **self.interval)
+            chosen = _interval(self.settings)
+            low, high = statistics.bootstrap_interval(defined[:, None], seed=state, **chosen)
             ends = (low[0], high[0])
         return AlgorithmMean(
             row=row,
@@ -382,13 +360,16 @@ class GroupsOfTables(BuiltinAnalysis):
         """Return differences of columns and the ends of their intervals; NaN without statistics."""
         if self.settings is None:
             return np.full((3, one.shape[1]), np.nan)
-        paired = not division.of_users
-        return np.array(statistics.gaps(one, other, paired=paired, seed=state, **self.interval))
+        chosen = _interval(self.settings) | {"paired": not division.of_users}
+        return np.array(statistics.gaps(one, other, seed=state, **chosen))
 
     def _extremes(
         self, division: _Division, groups: Sequence[GroupResult], one: Floats, state: int
     ) -> list[GroupGap]:
         """Return each row's greatest group less its least, among those that are not small."""
+        if sum(not group.is_small for group in groups) < 2:
+            return []
+
         means = np.array([[row.mean for row in group.algorithms] for group in groups], dtype=float)
         means[[group.is_small for group in groups]] = np.nan
         rows = np.flatnonzero((~np.isnan(means)).sum(axis=0) > 1)
@@ -407,10 +388,8 @@ class GroupsOfTables(BuiltinAnalysis):
             if not np.isnan(gap[0])
         ]
 
-    def _n_members(self, division: _Division, number: int, frame: pd.DataFrame) -> int:
-        """Return the users in a group, or its items with a test rating."""
-        if division.of_users:
-            return int(frame["user"].nunique())
+    def _n_items(self, division: _Division, number: int) -> int:
+        """Return how many items of a group have a test rating."""
         tested = (split.ratings.items[split.test] for split in self.splits.values())
         folds = zip(tested, division.groups.masks, strict=True)
         members = [items[masks[number][items]] for items, masks in folds]
@@ -443,6 +422,12 @@ class GroupsOfTables(BuiltinAnalysis):
             elif n_unknown and metric.by != "popularity":
                 values = {"groups": metric.title, "n": n_unknown, "name": UNKNOWN}
                 yield Note("groups-without-value", values, where)
+
+
+def _interval(settings: Inference) -> dict[str, Any]:
+    """Return how intervals are made."""
+    resamples, method = settings.resamples, settings.interval
+    return {"n_resamples": resamples, "method": method, "confidence": settings.confidence}
 
 
 def _wide(
