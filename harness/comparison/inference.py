@@ -37,17 +37,22 @@ class UserScores:
     ----------
     frame : DataFrame
         A row for each cell and user: ``row``, ``user``, ``seed``, ``fold`` and the metrics.
+
+    Attributes
+    ----------
+    users : ndarray of intp, shape (n_scores,)
+        The number of the user of each score.
     """
 
     def __init__(self, frame: pd.DataFrame) -> None:
         self.frame = frame
-        users, ids = pd.factorize(frame["user"])
+        self.users, ids = pd.factorize(frame["user"])
         # The order of few users decides which of them a resample draws.
         if len(ids) < MANY_USERS:
-            users, ids = pd.factorize(frame["user"], sort=True)
+            self.users, ids = pd.factorize(frame["user"], sort=True)
         rows, self.rows = pd.factorize(frame["row"])
         self.n_users = len(ids)
-        self._keys = rows * len(ids) + users
+        self._keys = rows * len(ids) + self.users
         is_scored = np.zeros(self.n_users * len(self.rows), np.bool_)
         is_scored[self._keys] = True
         self._is_mean = np.count_nonzero(is_scored) < len(frame)
@@ -59,10 +64,16 @@ class UserScores:
 
         `part` chooses scores by their place.
         """
-        keys, scores = self._keys[part], self.frame[label].to_numpy(np.float64)[part]
+        return self.means_of(self.frame[label].to_numpy(np.float64)[part], rows, part)
+
+    def means_of(
+        self, scores: Floats, rows: Sequence[str], part: NDArray[np.intp] | slice = slice(None)
+    ) -> Floats:
+        """Return the `means` of other scores of the same users and rows."""
+        keys = self._keys[part]
         if self._is_mean:  # a user in several folds and seeds is one observation
-            means = pd.Series(scores).groupby(keys, sort=False).mean()
-            keys, scores = means.index.to_numpy(), means.to_numpy()
+            means: pd.Series[float] = pd.Series(scores).groupby(keys, sort=False).mean()
+            keys, scores = means.index.to_numpy(), np.asarray(means)
         table = np.full((len(self.rows), self.n_users), np.nan)
         table.ravel()[keys] = scores
         return table[self.rows.get_indexer(pd.Index(rows))]

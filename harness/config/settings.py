@@ -106,7 +106,7 @@ class Inference(Section):
     """How bootstrap intervals are drawn from the resamples."""
     resamples: int | None = Field(default=None, ge=100, le=1_000_000)
     """Of the randomisation test and of the bootstrap; null: 10,000, and as many as the number of
-    comparisons needs where none of these is as extreme as the scores. With 10,000 users or more
+    comparisons needs where none of these is as extreme as the scores. With 2,000 users or more
     null computes both from moments, as of all resamples; a number draws that many."""
     confidence: float = Field(default=0.95, gt=0.5, lt=1.0)
     """Of the intervals; a difference is significant at one minus this."""

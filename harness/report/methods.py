@@ -169,6 +169,7 @@ def methods(info: RunInfo) -> Methods:
         "default_resamples": statistics.DEFAULT_RESAMPLES,
         "many_users": statistics.MANY_USERS,
         "fewest_effective": statistics.FEWEST_EFFECTIVE,
+        "fewest_for_interval": statistics.FEWEST_FOR_INTERVAL,
         "chosen_test": test,
         "span": _span,
         "share": partial(_span, form="{:.1%}"),

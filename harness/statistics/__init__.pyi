@@ -3,7 +3,7 @@
 from .arrays import bootstrap_interval, paired_t, randomisation, wilcoxon
 from .comparison import Comparison, against, compare
 from .corrections import Correction, adjust, letters
-from .expansion import FEWEST_EFFECTIVE
+from .expansion import FEWEST_EFFECTIVE, FEWEST_FOR_INTERVAL
 from .gaps import gaps
 from .intervals import IntervalMethod
 from .paired import DEFAULT_RESAMPLES, effect_size
@@ -16,6 +16,7 @@ from .variance import components
 __all__ = [
     "DEFAULT_RESAMPLES",
     "FEWEST_EFFECTIVE",
+    "FEWEST_FOR_INTERVAL",
     "MANY_USERS",
     "SEED_TESTS",
     "Comparison",

@@ -76,7 +76,7 @@ def randomisation(differences: Floats, n_resamples: int | None = None, seed: int
     0 (Phipson and Smyth 2010, doi:10.2202/1544-6115.1585). A pair with so few differing users that
     there are no more than B vectors is tested exactly, over all of them.
 
-    Left out, B is 10,000, and from 10,000 users on the share is computed by a saddlepoint
+    Left out, B is 10,000, and from 2,000 users on the share is computed by a saddlepoint
     approximation, without random vectors; see `harness.statistics.expansion`.
     """
     if differences.ndim != 2:
@@ -196,7 +196,7 @@ def bootstrap_interval(
     confidence : float
         In (0, 1): how often such intervals contain the mean.
     n_resamples : int, optional
-        How often users are drawn. By default 10,000 times, and from 10,000 users on the ends are
+        How often users are drawn. By default 10,000 times, and from 2,000 users on the ends are
         computed as those of infinitely many resamples [2]_; see `harness.statistics.expansion`.
     method : {"bca", "percentile"}
         Quantiles of the resampled means, corrected for bias and skewness [1]_ or not corrected.

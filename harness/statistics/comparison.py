@@ -146,7 +146,7 @@ def compare(
     n_resamples : int, optional
         Of the randomisation test and of the bootstrap. Left out, there are 10,000, and the
         randomisation test uses more for pairs where none of them is as extreme as the scores, so
-        that it can decide any number of comparisons; see `randomise`. From 10,000 users on, both
+        that it can decide any number of comparisons; see `randomise`. From 2,000 users on, both
         are then computed from moments, as of all resamples; see `harness.statistics.expansion`.
     confidence : float
         In (0, 1), of the intervals; a difference is significant if its adjusted p-value is at most

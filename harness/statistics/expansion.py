@@ -21,11 +21,12 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 FEWEST_EFFECTIVE = 300
-"""Effective users that the expansions need: of n equal deviations there are n, of a few large ones
-among many zeros only these count. Columns with fewer are resampled, however many users there are.
-With so many, half a step of sums of equal values is 0.029 standard deviations; an end of 10,000
-resamples has a standard error of 0.027.
-"""
+"""Effective users that tests of signs need from moments: of n equal differences there are n, of a
+few large ones among many zeros only these count. Pairs with fewer are tested by random signs."""
+FEWEST_FOR_INTERVAL = 100
+"""Effective users that intervals need from moments; columns with fewer are resampled. Half a step
+of sums of equal values is then 0.05 standard deviations, twice the standard error that an end of
+10,000 resamples has."""
 LEAST_WORK = 1_000_000  # users times columns that are too few for another thread
 EPSILON = float(np.finfo(np.float64).eps)
 COARSEST = 1e-5  # steps of values, as a share of the largest, that are too small to matter
@@ -134,7 +135,7 @@ class Moments:
     def has_interval(self) -> NDArray[np.bool_]:
         """Whether `interval` is close for a column: it has effective users enough, or one value."""
         square, _, fourth = self.central
-        return np.asarray(self.is_constant | (np.square(square) >= FEWEST_EFFECTIVE * fourth))
+        return np.asarray(self.is_constant | (np.square(square) >= FEWEST_FOR_INTERVAL * fourth))
 
     @property
     def has_test(self) -> NDArray[np.bool_]:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness._util import seeds
-from harness.statistics.expansion import FEWEST_EFFECTIVE, Moments
+from harness.statistics.expansion import FEWEST_FOR_INTERVAL, Moments
 from harness.statistics.intervals import IntervalMethod, interval_of
 from harness.statistics.paired import DEFAULT_RESAMPLES, randomise
 from harness.statistics.resampling import Draws, Floats, PairColumns
@@ -58,9 +58,10 @@ def means_of_few(values: Floats, n_resamples: int, rng: np.random.Generator) -> 
     step = max(1, MOST_DRAWN // max(1, len(far)))
     for start in range(0, n_resamples if len(far) else 0, step):
         sizes = n_drawn[start : start + step]
-        drawn = far[rng.integers(0, len(far), sizes.sum(), dtype=np.uint32)]
-        resample = np.repeat(np.arange(len(sizes)), sizes)
-        sums[start : start + step] += np.bincount(resample, drawn, minlength=len(sizes))
+        drawn = far[rng.integers(0, len(far), sizes.sum() + 1, dtype=np.uint32)]
+        drawn[-1] = 0.0  # where a last resample without one of the far begins
+        of_resamples = np.add.reduceat(drawn, np.cumsum(sizes) - sizes)
+        sums[start : start + step] += np.where(sizes > 0, of_resamples, 0.0)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(np.where(n_known > 0, centre + sums / n_known, np.nan))
 
@@ -76,7 +77,8 @@ def _apart(deviations: Floats) -> tuple[Floats, Floats]:
     # Of the deviations from their mean, of the first n by size.
     squares = second - first**2
     fourths = fourth - 4 * first * third + 6 * first**2 * second - 3 * first**4
-    is_many = (squares**2 * counts >= FEWEST_EFFECTIVE * fourths) & (counts >= FEWEST_EFFECTIVE)
+    is_many = squares**2 * counts >= FEWEST_FOR_INTERVAL * fourths
+    is_many &= counts >= FEWEST_FOR_INTERVAL
     n_others = int(np.flatnonzero(is_many | (second == 0)).max(initial=-1)) + 1
     return ordered[n_others:], ordered[:n_others]
 

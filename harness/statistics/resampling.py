@@ -22,7 +22,7 @@ Integers = NDArray[np.int64]
 Bits = NDArray[np.uint8]
 """The bits of how often users count in resamples, shape (n_bits, n_users / 8, n_resamples)."""
 
-MANY_USERS = 10_000
+MANY_USERS = 2_000
 """Users from which nothing is resampled unless a number of resamples is set."""
 LEAST_P = 1e-12
 """The smallest p-value that is told apart from smaller ones."""

@@ -270,7 +270,7 @@ def test_what_is_computed_from_moments_is_told_from_what_is_resampled(plain_run)
     assert "from 10,000 resamples. Algorithms" in said(plain_run)["Inference"]
     changed = Changed(plain_run.info.model_copy(update={"statistics": [resampled, computed]}))
     text = said(changed)["Inference"]
-    assert "from 10,000 resamples, and from moments with many users. With 10,000 users" in text
+    assert "from 10,000 resamples, and from moments with many users. With 2,000 users" in text
     assert "expansion (Cornish and Fisher 1938; DiCiccio and Efron 1996)" in text
     assert "by a saddlepoint approximation (Lugannani and Rice 1980; Robinson 1982); where" in text
     changed = Changed(plain_run.info.model_copy(update={"statistics": [computed]}))

@@ -15,10 +15,12 @@ from harness.statistics import (
     randomisation,
 )
 from harness.statistics.expansion import LEAST_P, Moments
+from harness.statistics.intervals import interval_of
 from harness.statistics.many_users import means_of_few
 from harness.statistics.pairs import PairedTest
 from harness.statistics.standard_error import over_users
 
+N_USERS = 10_000
 ENOUGH = 1e-2  # of an interval's width
 
 
@@ -68,7 +70,7 @@ def test_sums_in_steps_are_tested_as_all_sign_vectors_say(shares, unit):
     rng = np.random.default_rng(sum(shares))
     sizes = rng.permutation(np.repeat([1, 2, 3], shares))
     multiples = sizes * np.where(rng.random(len(sizes)) < 0.51, 1, -1)
-    differences = np.zeros(MANY_USERS + 7000)
+    differences = np.zeros(N_USERS + 7000)
     differences[: len(multiples)] = multiples * unit
     exact = sign_p(multiples)
     assert randomisation(differences[:, None])[0] == pytest.approx(exact, rel=1e-4)
@@ -86,13 +88,13 @@ def test_what_is_smaller_than_any_p_value_is_a_bound():
     (p,), (is_bound,) = moments.sign_test()
     assert p == LEAST_P
     assert is_bound
-    found = compare(np.repeat([[1.0, 0.0]], MANY_USERS, axis=0), ["A", "B"])
+    found = compare(np.repeat([[1.0, 0.0]], N_USERS, axis=0), ["A", "B"])
     assert found.pairs[["p", "p_is_bound", "significant"]].iloc[0].tolist() == [LEAST_P, True, True]
 
 
 def test_differences_without_a_step_are_tested_as_random_signs_do_within_their_noise():
     for shift, seed in ((0.0, 1), (0.004, 2), (0.006, 3)):
-        table = scores((MANY_USERS, 2), seed)
+        table = scores((N_USERS, 2), seed)
         differences = table[:, :1] - table[:, 1:] + shift
         found, resampled = randomisation(differences), randomisation(differences, 10_000, seed)
         noise = np.sqrt(resampled * (1 - resampled) / 10_000) + 1 / 10_000
@@ -107,7 +109,7 @@ def test_differences_without_a_step_are_tested_as_random_signs_do_within_their_n
 @pytest.mark.parametrize("lowest", [0, -1])
 def test_ends_are_those_of_infinitely_many_resamples(chances, lowest):
     rng = np.random.default_rng(len(chances))
-    multiples = lowest + rng.choice(len(chances), MANY_USERS, p=chances)
+    multiples = lowest + rng.choice(len(chances), N_USERS, p=chances)
     exact = bootstrap_ends(multiples)
     (low,), (high,) = bootstrap_interval(multiples[:, None] / 10)
     assert np.abs([low, high] - exact / 10).max() < ENOUGH * np.ptp(exact / 10)
@@ -116,7 +118,7 @@ def test_ends_are_those_of_infinitely_many_resamples(chances, lowest):
 @pytest.mark.long
 @pytest.mark.parametrize("method", ["bca", "percentile"])
 def test_ends_of_scores_are_those_of_resamples_within_their_noise(method):
-    values = scores((MANY_USERS, 2), 5) ** 2
+    values = scores((N_USERS, 2), 5) ** 2
     low, high = bootstrap_interval(values, method=method)
     of_resamples = bootstrap_interval(values, n_resamples=4000, method=method, seed=3)
     # The standard error of an end is 1.1% of the width with 4,000 resamples.
@@ -124,16 +126,16 @@ def test_ends_of_scores_are_those_of_resamples_within_their_noise(method):
 
 
 def test_users_without_a_score_are_left_out():
-    values = scores((3 * MANY_USERS, 2), 6)
+    values = scores((3 * N_USERS, 2), 6)
     values[::3, 0] = values[1::3, 1] = np.nan
     moments = Moments.of(values.T.copy(), np.array([0, 0]), np.array([-1, 1]))
     alone = Moments.of_columns(values[~np.isnan(values[:, 0]), :1].T.copy())
     np.testing.assert_array_equal(moments.sums[:, 0], alone.sums[:, 0])
     differences = values[:, [0]] - values[:, [1]]
-    assert moments.n_known[1] == MANY_USERS
+    assert moments.n_known[1] == N_USERS
     assert moments.mean[1] == pytest.approx(np.nanmean(differences), abs=1e-15)
     found = compare(values, ["A", "B"])
-    assert found.pairs["n_left_out"].tolist() == [2 * MANY_USERS]
+    assert found.pairs["n_left_out"].tolist() == [2 * N_USERS]
     low, high = bootstrap_interval(differences)
     assert found.pairs[["low", "high"]].to_numpy().tolist() == [[low[0], high[0]]]
 
@@ -149,7 +151,7 @@ def test_sizes_and_errors_are_those_of_fewer_users():
 
 
 def test_a_column_of_one_value_or_of_none_has_a_plain_interval():
-    values = np.column_stack([np.full(MANY_USERS, 0.3), np.full(MANY_USERS, np.nan)])
+    values = np.column_stack([np.full(N_USERS, 0.3), np.full(N_USERS, np.nan)])
     low, high = bootstrap_interval(values)
     assert low[0] == high[0] == 0.3
     assert np.isnan([low[1], high[1]]).all()
@@ -169,6 +171,24 @@ def test_where_few_users_differ_they_are_resampled_however_many_users_there_are(
     step = 1 / len(differences)
     assert np.abs([low[0], high[0]] - expected).max() <= 2 * step
     assert low[1] > 0
+
+
+@pytest.mark.parametrize("steps", [False, True], ids=["any", "steps"])
+@pytest.mark.parametrize("n", [160, 400])
+def test_ends_of_the_fewest_effective_users_are_those_of_many_resamples(n, steps):
+    rng = np.random.default_rng(n)
+    values = np.zeros(N_USERS)
+    values[:n] = np.where(rng.random(n) < 0.6, 0.1, -0.1) if steps else rng.beta(3, 2, n)
+    moments = Moments.of_columns(values[None])
+    assert moments.has_interval.tolist() == [True]
+    low, high = moments.interval(0.95, corrected=True)
+    n_drawn = rng.binomial(N_USERS, n / N_USERS, 100_000)
+    starts = np.cumsum(n_drawn) - n_drawn
+    means = np.add.reduceat(values[rng.integers(0, n, n_drawn.sum())], starts) / N_USERS
+    ends = np.array(interval_of(means, values, 0.95, "bca"))
+    # Of values in steps the quantiles of resamples are in steps of 0.1 / N_USERS, too.
+    slack = ENOUGH * (high[0] - low[0]) + steps * 0.05 / N_USERS
+    assert np.abs(ends - [low[0], high[0]]).max() < slack
 
 
 def test_means_of_few_vary_as_those_of_drawn_users():
@@ -198,7 +218,7 @@ def test_means_of_few_among_many_vary_as_those_of_drawn_users():
 
 
 def test_the_gap_of_a_small_group_among_many_users_is_that_of_resamples():
-    one, other = scores((MANY_USERS, 2), 13), scores((MANY_USERS, 2), 14, share=0.5)
+    one, other = scores((N_USERS, 2), 13), scores((N_USERS, 2), 14, share=0.5)
     one[50:], other[:50] = np.nan, np.nan
     difference, low, high = gaps(one, other, paired=False)
     expected = gaps(one, other, paired=False, n_resamples=10_000)
@@ -210,8 +230,8 @@ def test_intervals_of_the_gap_of_a_small_group_hold_it_as_often_as_they_promise(
     n_draws, held = 300, 0
     for draw in range(n_draws):
         rng = np.random.default_rng(draw)
-        one, other = np.full((2, MANY_USERS, 1), np.nan)
-        one[:30], other[30:] = rng.normal(0.2, 1, (30, 1)), rng.normal(0, 1, (MANY_USERS - 30, 1))
+        one, other = np.full((2, N_USERS, 1), np.nan)
+        one[:30], other[30:] = rng.normal(0.2, 1, (30, 1)), rng.normal(0, 1, (N_USERS - 30, 1))
         _, low, high = gaps(one, other, paired=False, seed=draw)
         held += int(low[0] <= 0.2 <= high[0])
     # Of 30 users a bootstrap interval holds about 93.5%; 4 standard errors of so many draws.
@@ -232,9 +252,9 @@ def test_the_numbers_depend_neither_on_threads_nor_on_the_seed(monkeypatch):
 @pytest.mark.parametrize("test", get_args(PairedTest))
 @pytest.mark.parametrize("n_resamples", [None, 100])
 def test_the_order_of_scores_in_memory_changes_no_digit(test, n_resamples):
-    table = scores((MANY_USERS, 3), 11)
+    table = scores((N_USERS, 3), 11)
     table[::7, 0] = table[::5, 2] = np.nan
-    by_seed = np.stack([table, table + 0.01 * scores((MANY_USERS, 3), 12)])
+    by_seed = np.stack([table, table + 0.01 * scores((N_USERS, 3), 12)])
     settings = {"test": test, "by_seed": by_seed, "ratio": 0.25, "n_resamples": n_resamples}
     by_user, by_column = (
         compare(np.array(table, order=order), ["A", "B", "C"], **settings) for order in "CF"
@@ -276,7 +296,7 @@ def test_gaps_between_groups_of_many_users_are_those_of_resamples(paired):
 def test_the_same_algorithm_under_two_labels_differs_in_five_of_a_hundred_draws():
     rejected, held, n_draws = 0, 0, 1000
     for start in range(0, n_draws, 100):
-        first, second = scores((2, MANY_USERS, 100), 100 + start)
+        first, second = scores((2, N_USERS, 100), 100 + start)
         rejected += np.count_nonzero(randomisation(first - second) <= 0.05)
         low, high = bootstrap_interval(first)
         held += np.count_nonzero((low <= 0.15) & (high >= 0.15))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from harness import statistics
 from harness._util import seeds
 from harness._util.libraries import pd
-from harness.comparison.inference import infer
+from harness.comparison.inference import UserScores, infer
 from harness.config.settings import KNOWN, GroupSection, Inference
 from harness.datasets.features import flags_of
 from harness.errors import DataError, counted, suggestion
@@ -169,12 +169,13 @@ Means = Mapping[tuple[str, str], AlgorithmMean]
 """Means, intervals and letters of a group by metric and row."""
 
 
-Frames: TypeAlias = "tuple[list[pd.DataFrame], list[pd.DataFrame], list[pd.DataFrame]]"
+OfLabels = dict[str, list[Floats]]
+"""Scores by label, those of a cell after those of another."""
 
 
 @dataclass(eq=False)
 class _Division:
-    """Users or items in groups."""
+    """Users or items in groups, with the scores that their metrics have in each."""
 
     section: GroupSection
     metrics: list[Metric]
@@ -182,9 +183,69 @@ class _Division:
 
     def __post_init__(self) -> None:
         self.of_users = self.section.side == "users"
-        self.frames: list[Frames] = [([], [], []) for _ in self.groups.names]
-        """For each group scores of users inside it, in its rest, and inside it of a random order.
-        """
+        self.random: list[OfLabels] = [{} for _ in self.groups.names]
+        """Of a random order, in the first cell of each fold."""
+        self.inside: list[OfLabels] = [{} for _ in self.groups.names]
+        self.outside: list[OfLabels] = [{} for _ in self.groups.names]
+        """Of lists in which the items of a group alone are relevant, and those of its rest."""
+
+
+@dataclass(eq=False)
+class _Table:
+    """The scores of a table's users, and which of them belong to the groups of a division."""
+
+    frame: pd.DataFrame
+    division: _Division
+    members: list[NDArray[np.bool_]]
+    """By group, whether a score is of a user in it; with items, of any user."""
+    is_first: NDArray[np.bool_]
+    """Whether a score is in the first cell of a fold."""
+    without: Mapping[str, NDArray[np.bool_]]
+    """By label, whether the metric failed in the row of a score."""
+
+    def __post_init__(self) -> None:
+        self.scores = UserScores(self.frame)
+        self.ids, _ = pd.factorize(self.frame["user"][self.is_first], sort=True)
+
+    def of(self, group: int, label: str) -> tuple[Floats, Floats]:
+        """Return the scores inside a group and in its rest; NaN where there is none."""
+        division, member = self.division, self.members[group]
+        if division.of_users:
+            values = self.frame[label].to_numpy(np.float64)
+            pair = np.where(member, values, np.nan), np.where(member, np.nan, values)
+        else:
+            sides = division.inside[group], division.outside[group]
+            pair = np.concatenate(sides[0][label]), np.concatenate(sides[1][label])
+        for values in pair:
+            values[self.without[label]] = np.nan
+        return pair
+
+    def inside(self, group: int, labels: Sequence[str]) -> pd.DataFrame:
+        """Return the scores inside a group alone."""
+        scores = {label: self.of(group, label)[0] for label in labels}
+        return self.frame.assign(**scores)[self.members[group]]
+
+    def random(self, group: int, label: str) -> float:
+        """Return the expected score of a random order inside a group; NaN where none is known."""
+        values = pd.Series(np.concatenate(self.division.random[group][label]))
+        member = self.members[group][self.is_first]
+        return float(values[member].groupby(self.ids[member]).mean().mean())
+
+    def by_user(self, label: str, rows: Sequence[str]) -> tuple[Floats, Floats]:
+        """Return the mean scores inside and outside each group, shape (n_groups, users, rows)."""
+        # The order of few users decides which of them a resample draws.
+        first = self.members[0]
+        order = pd.unique(np.append(self.scores.users[first], self.scores.users[~first]))
+        pairs = [self.of(group, label) for group in range(len(self.members))]
+        one, other = (
+            np.stack([self.scores.means_of(pair[side], rows).T[order] for pair in pairs])
+            for side in range(2)
+        )
+        return one, other
+
+    def n_users(self, group: int) -> int:
+        """Return how many users have a score, or none, in a group."""
+        return len(pd.unique(self.scores.users[self.members[group]]))
 
 
 class GroupsOfTables(BuiltinAnalysis):
@@ -201,6 +262,8 @@ class GroupsOfTables(BuiltinAnalysis):
         self.candidates = experiment.candidates[cells[0].candidates]
         sections, splits = list(experiment.groups), list(self.splits.values())
         self.seen: set[tuple[int, int]] = set()
+        self.cells: list[tuple[pd.DataFrame, int, NDArray[np.int32], bool]] = []
+        """Of each finished cell the scores, the number of its fold, its users, if it is first."""
         self.failed: dict[tuple[str, str], str] = {}
         """By row and label, why a metric failed on the lists of a group of items."""
         unknown = [split.unknown[0] for split in splits]
@@ -220,22 +283,21 @@ class GroupsOfTables(BuiltinAnalysis):
         codes, lists, reasons = record.users, record.rankings, dict[str, str]()
         is_first, number = fold not in self.seen, [*self.splits].index(fold)
         self.seen.add(fold)
+        self.cells.append((users, number, codes, is_first))
         for division in self.divisions:
             scored, masks = division.metrics, division.groups.masks[number]
             if division.of_users:
-                chance = users.assign(**_random(scored, lists)) if is_first else None
-                for mask, (inside, outside, random) in zip(masks, division.frames, strict=True):
-                    inside.append(users[mask[codes]])
-                    outside.append(users[~mask[codes]])
-                    random += [] if chance is None else [chance[mask[codes]]]
+                for random in division.random if is_first else ():
+                    _extend(random, _random(scored, lists))
                 continue
             judged = self._judged(self.splits[fold], record)
-            for mask, (inside, outside, random) in zip(masks, division.frames, strict=True):
-                inside_group, rest = (item_lists(lists, part, judged) for part in (mask, ~mask))
-                inside.append(users.assign(**item_scores(scored, inside_group, reasons)))
-                outside.append(users.assign(**item_scores(scored, rest, reasons)))
+            for group, mask in enumerate(masks):
+                inside, rest = (item_lists(lists, part, judged) for part in (mask, ~mask))
+                _extend(division.inside[group], item_scores(scored, inside, reasons))
+                _extend(division.outside[group], item_scores(scored, rest, reasons))
                 if is_first:
-                    random.append(users.assign(**item_scores(scored, inside_group, at_random=True)))
+                    at_random = item_scores(scored, inside, at_random=True)
+                    _extend(division.random[group], at_random)
             for label, reason in reasons.items():
                 self.failed[users["row"].iloc[0], label] = reason
 
@@ -250,7 +312,7 @@ class GroupsOfTables(BuiltinAnalysis):
         of = ", ".join(name.names)
         watch(Stage(of, "groups", 0, n_results))
         for division in self.divisions:
-            if any(inside for inside, *_ in division.frames):  # a cell finished
+            if self.cells and division.groups.names:
                 for of_metric in self._scores(division, cells):
                     groups.append(of_metric)
                     watch(Stage(of, "groups", len(groups), n_results))
@@ -274,29 +336,18 @@ class GroupsOfTables(BuiltinAnalysis):
             for metric in division.metrics
             if not all((row, str(metric)) in failed for row in rows)
         ]
-        inside, outside, random = (
-            [pd.concat(frames[part], ignore_index=True) for frames in division.frames]
-            for part in range(3)
-        )
-        for row, label in failed:
-            for frame in (*inside, *outside) if label in labels else ():
-                frame.loc[frame["row"] == row, label] = np.nan
-        compared: list[Means] = [{} for _ in inside]
-        if self.settings is not None:
-            compared = [self._compared(frame, labels, cells, self.settings) for frame in inside]
-        users = pd.concat([inside[0]["user"], outside[0]["user"]]).unique()
+        table = self._table(division, labels, failed)
+        compared: list[Means] = [{} for _ in division.groups.names]
+        if (settings := self.settings) is not None:
+            frames = (table.inside(group, labels) for group in range(len(compared)))
+            compared = [self._compared(frame, labels, cells, settings) for frame in frames]
         for label in labels:
-            # Of shape (groups, users, rows).
-            one, other = (
-                np.stack([_wide(frame, label, users, rows) for frame in frames])
-                for frames in (inside, outside)
-            )
+            one, other = table.by_user(label, [*rows])
             state = seeds.derive(self.seed, "groups", cells[0].table, division.section.title, label)
             rest = self._gaps(division, np.hstack([*one]), np.hstack([*other]), state)
             groups = []
             for place, name in enumerate(division.groups.names):
-                chance = random[place].groupby("user")[label].mean().mean()
-                n_all = inside[place]["user"].nunique()
+                chance, n_all = table.random(place, label), table.n_users(place)
                 n_users = int((~np.isnan(one[place])).any(axis=1).sum())
                 group = GroupResult(
                     group=name,
@@ -322,6 +373,27 @@ class GroupsOfTables(BuiltinAnalysis):
                 groups=groups,
                 gaps=self._extremes(division, groups, one, state),
             )
+
+    def _table(
+        self, division: _Division, labels: Sequence[str], failed: Collection[tuple[str, str]]
+    ) -> _Table:
+        """Return the scores of the finished cells, and who belongs to the groups of a division."""
+        frames, numbers, codes, firsts = zip(*self.cells, strict=True)
+        frame, sizes = pd.concat(frames, ignore_index=True), [*map(len, frames)]
+        masks, of_users = division.groups.masks, division.of_users
+        members = [
+            np.concatenate(
+                [masks[n][group][users] for n, users in zip(numbers, codes, strict=True)]
+            )
+            if of_users
+            else np.ones(len(frame), np.bool_)
+            for group in range(len(division.groups.names))
+        ]
+        rows = frame["row"].to_numpy()
+        without = {
+            label: np.isin(rows, [row for row, of in failed if of == label]) for label in labels
+        }
+        return _Table(frame, division, members, np.repeat(firsts, sizes), without)
 
     def _compared(
         self,
@@ -430,12 +502,10 @@ def _interval(settings: Inference) -> dict[str, Any]:
     return {"n_resamples": resamples, "method": method, "confidence": settings.confidence}
 
 
-def _wide(
-    frame: pd.DataFrame, label: str, users: NDArray[np.object_], rows: Mapping[str, str]
-) -> Floats:
-    """Return scores with a row for each user, whose folds and seeds are averaged first."""
-    scores = frame.pivot_table(index="user", columns="row", values=label, aggfunc="mean")
-    return scores.reindex(index=users, columns=[*rows]).to_numpy(np.float64)
+def _extend(scores: OfLabels, more: Mapping[str, Floats]) -> None:
+    """Add the scores of another cell."""
+    for label, values in more.items():
+        scores.setdefault(label, []).append(values)
 
 
 def item_lists(lists: Rankings, mask: NDArray[np.bool_], test: Judged) -> Rankings:
