@@ -210,7 +210,7 @@ def one_default_run(
 
     with tempfile.TemporaryDirectory() as cache:
         os.environ["HARNESS_CACHE"] = cache
-        one_run_of(config(500, 200))  # imports and compilation
+        one_run_of(config(500, 2_000))  # imports and compilation
         return one_run_of(config(n_users, n_items))
 
 
