@@ -42,6 +42,7 @@ from harness.results.store import key_of, short_key
 PACKAGE = __name__.partition(".")[0]
 
 
+@dataclass(eq=False)
 class Code:
     """The code of an experiment that is not built in.
 
@@ -49,17 +50,12 @@ class Code:
     others differs. Files that are not on that machine count as the run was planned.
     """
 
-    def __init__(
-        self,
-        experiment: Experiment,
-        folder: str | None,
-        files_planned: dict[int, dict[str, str]] | None = None,
-        package_planned: str = "",
-    ) -> None:
-        self.experiment, self.folder, self.files_planned = experiment, folder, files_planned
-        self.package_planned = package_planned
-        self._of_session: dict[str, bool] = {}
-        self._imported = False
+    experiment: Experiment
+    folder: str | None
+    files_planned: dict[int, dict[str, str]] | None = None
+    package_planned: str = ""
+    _of_session: dict[str, bool] = field(default_factory=dict, init=False)
+    _imported: bool = field(default=False, init=False)
 
     def for_another_process(self) -> Code:
         """Return the same code for another process."""

@@ -413,9 +413,7 @@ def to_markdown(info: RunInfo) -> str:
 
 def _markdown_tables(table: TextTable) -> Iterator[str]:
     """Yield the lines of the results tables, each under its names where they are kept apart."""
-    tables = [table]
-    if is_apart(table):
-        tables = divided(table)
+    tables = divided(table) if is_apart(table) else [table]
     for number, part in enumerate(tables):
         if len(tables) > 1:
             yield from (*[""] * (number > 0), f"## {escape_markdown(part.title)}", "")
