@@ -167,10 +167,7 @@ def compute(cell: Cell, plan: Plan, report: Report, workers: int = 1) -> CellRec
         training=training,
     )
     record = CellRecord(facts, selected.users, lists, pairs, inputs)
-    if not cell.inner:
-        return record
-
-    return judged(record, deciding, split)
+    return judged(record, deciding, split) if cell.inner else record
 
 
 def _notes(chosen: AlgorithmConfig, trainset: ColumnTrainset, fit_path: str) -> Iterator[Note]:

@@ -15,7 +15,7 @@ from harness._util.arguments import checked
 from harness.algorithms import registry
 from harness.comparison.inference import infer
 from harness.config.document import GIVEN
-from harness.config.experiment import Experiment
+from harness.config.experiment import DEFAULT_ANALYSES, Experiment
 from harness.config.trackers import with_names
 from harness.errors import ConfigError, Fault, HarnessError, masked_values
 from harness.experiment import plan as checks
@@ -260,10 +260,7 @@ def _record(
         ),
         "cells": evaluation.cells,
         "rows": evaluation.rows,
-        "bounds": evaluation.parts.get("bounds", []),
-        "conventions": evaluation.parts.get("conventions", []),
-        "ties": evaluation.parts.get("ties", []),
-        "groups": evaluation.parts.get("groups", []),
+        **{part: evaluation.parts.get(part, []) for part in (*DEFAULT_ANALYSES, "groups")},
         "analyses": evaluation.tables,
         "statistics": statistics,
         "spaces": {

@@ -49,6 +49,8 @@ from harness.results.views import SessionViews
 if TYPE_CHECKING:
     from harness.results.outputs import OutputFiles
 
+WORDS = {"algorithm", "error", AGAINST_BEST, *GROUP}
+"""The columns of the results table that are not numbers."""
 NO_ROOM = 1e-12  # best and random order that differ by no more are the same
 
 
@@ -417,4 +419,4 @@ def _markdown_tables(table: TextTable) -> Iterator[str]:
     for number, part in enumerate(tables):
         if len(tables) > 1:
             yield from (*[""] * (number > 0), f"## {escape_markdown(part.title)}", "")
-        yield from markdown_table(part.frame, {"algorithm", "error", AGAINST_BEST, *GROUP})
+        yield from markdown_table(part.columns, part.rows, WORDS)

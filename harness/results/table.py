@@ -155,7 +155,8 @@ class TextTable:
     def markdown(self) -> str:
         """Title, table and caption."""
         lines = [f"## {escape_markdown(self.title)}", ""]
-        lines += [*markdown_table(self.frame, {*self.columns[: self.n_words], "gap"}), ""]
+        words = {*self.columns[: self.n_words], "gap"}
+        lines += [*markdown_table(self.columns, self.rows, words), ""]
         return "\n".join([*lines, escape_markdown(self.caption), ""] if self.caption else lines)
 
 
@@ -164,10 +165,12 @@ def is_apart(table: TextTable) -> bool:
     return not {"dataset", "split"}.isdisjoint(table.columns)
 
 
-def markdown_table(frame: pd.DataFrame, words: Collection[str]) -> list[str]:
+def markdown_table(
+    columns: Sequence[str], rows: Iterable[Sequence[str]], words: Collection[str]
+) -> list[str]:
     """Return the lines of a table of texts; columns of `words` are aligned to the left."""
-    line = ["---" if column in words else "---:" for column in frame.columns]
-    rows = [list(frame.columns), line, *frame.itertuples(index=False)]
+    line = ["---" if column in words else "---:" for column in columns]
+    rows = [columns, line, *rows]
     return ["| " + " | ".join(map(escape_markdown, row)) + " |" for row in rows]
 
 
@@ -211,15 +214,11 @@ def result_rows(info: RunInfo) -> list[dict[str, Any]]:
     """Return the results table, as `Run.table` describes it."""
     searched = any(cell.n_trials is not None for cell in info.cells)
     several = info.has_several_cells
-    compared = {
-        (each.metric, mean.row): mean for each in info.statistics for mean in each.algorithms
-    }
-    letters = {metric for metric, _ in compared}
-    answers = {
-        (each.metric, each.table): each.answers()
-        for each in info.statistics
-        if each.margin is not None
-    }
+    described = [(each.metric, mean) for each in info.statistics for mean in each.algorithms]
+    compared = {(metric, mean.row): mean for metric, mean in described}
+    letters = {metric for metric, _ in described}
+    with_answers = [each for each in info.statistics if each.margin is not None]
+    answers = {(each.metric, each.table): each.answers() for each in with_answers}
     with_margin = {metric for metric, _ in answers}
     rows, cells_of = [], info.cells_of_rows
     for entry in info.rows:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -269,14 +270,11 @@ class GroupsOfTables(BuiltinAnalysis):
     def _scores(self, division: _Division, cells: Sequence[AnyCell]) -> Iterator[GroupScores]:
         rows = {cell.row: cell.algorithm for cell in cells}
         failed = failed_metrics(cells).keys() | ({} if division.of_users else self.failed).keys()
-        labels = [
-            str(metric)
-            for metric in division.metrics
-            if not all((row, str(metric)) in failed for row in rows)
-        ]
+        every = [str(metric) for metric in division.metrics]
+        labels = [label for label in every if any((row, label) not in failed for row in rows)]
         inside, outside, random = (
-            [pd.concat(frames[part], ignore_index=True) for frames in division.frames]
-            for part in range(3)
+            [pd.concat(of_cells, ignore_index=True) for of_cells in of_groups]
+            for of_groups in zip(*division.frames, strict=True)
         )
         for row, label in failed:
             for frame in (*inside, *outside) if label in labels else ():
@@ -286,13 +284,10 @@ class GroupsOfTables(BuiltinAnalysis):
             compared = [self._compared(frame, labels, cells, self.settings) for frame in inside]
         users = pd.concat([inside[0]["user"], outside[0]["user"]]).unique()
         for label in labels:
-            # Of shape (groups, users, rows).
-            one, other = (
-                np.stack([_wide(frame, label, users, rows) for frame in frames])
-                for frames in (inside, outside)
-            )
+            wide = partial(_wide, label=label, users=users, rows=rows)
+            one, other = [*map(wide, inside)], [*map(wide, outside)]
             state = seeds.derive(self.seed, "groups", cells[0].table, division.section.title, label)
-            rest = self._gaps(division, np.hstack([*one]), np.hstack([*other]), state)
+            rest = self._gaps(division, np.hstack(one), np.hstack(other), state)
             groups = []
             for place, name in enumerate(division.groups.names):
                 chance = random[place].groupby("user")[label].mean().mean()
@@ -309,7 +304,7 @@ class GroupsOfTables(BuiltinAnalysis):
                 )
                 for j, (row, algorithm) in enumerate(rows.items()):
                     mean = compared[place].get((label, row))
-                    mean = mean or self._alone(one[place, :, j], row, algorithm, state)
+                    mean = mean or self._alone(one[place][:, j], row, algorithm, state)
                     gap = zip(REST, map(or_none, rest[:, place * len(rows) + j]), strict=True)
                     letters = {"letters": "" if group.is_small else mean.letters}
                     group.algorithms.append(GroupMean(**mean.model_dump() | dict(gap) | letters))
@@ -320,7 +315,7 @@ class GroupsOfTables(BuiltinAnalysis):
                 by=division.section.by,
                 metric=label,
                 groups=groups,
-                gaps=self._extremes(division, groups, one, state),
+                gaps=self._extremes(division, groups, np.stack(one), state),
             )
 
     def _compared(
@@ -341,19 +336,16 @@ class GroupsOfTables(BuiltinAnalysis):
 
     def _alone(self, scores: Floats, row: str, algorithm: str, state: int) -> AlgorithmMean:
         """Describe a row that is not compared with others."""
-        defined, ends = scores[~np.isnan(scores)], (np.nan, np.nan)
+        defined = scores[~np.isnan(scores)]
+        n_users, low, high = len(defined), np.nan, np.nan
         if self.settings is not None:
             chosen = _interval(self.settings)
-            low, high = statistics.bootstrap_interval(defined[:, None], seed=state, **chosen)
-            ends = (low[0], high[0])
+            lows, highs = statistics.bootstrap_interval(defined[:, None], seed=state, **chosen)
+            low, high = lows[0], highs[0]
+        mean = float(defined.mean()) if n_users else None
+        ends: dict[str, Any] = {"low": or_none(low), "high": or_none(high)}
         return AlgorithmMean(
-            row=row,
-            algorithm=algorithm,
-            mean=float(defined.mean()) if len(defined) else None,
-            low=or_none(ends[0]),
-            high=or_none(ends[1]),
-            letters="",
-            n_users=len(defined),
+            row=row, algorithm=algorithm, mean=mean, letters="", n_users=n_users, **ends
         )
 
     def _gaps(self, division: _Division, one: Floats, other: Floats, state: int) -> Floats:
@@ -366,7 +358,10 @@ class GroupsOfTables(BuiltinAnalysis):
     def _extremes(
         self, division: _Division, groups: Sequence[GroupResult], one: Floats, state: int
     ) -> list[GroupGap]:
-        """Return each row's greatest group less its least, among those that are not small."""
+        """Return each row's greatest group less its least, among those that are not small.
+
+        The scores in `one` are of shape (groups, users, rows).
+        """
         if sum(not group.is_small for group in groups) < 2:
             return []
 
@@ -408,12 +403,10 @@ class GroupsOfTables(BuiltinAnalysis):
                 lacking.setdefault(out, []).append(division.section.title)
         for labels, titles in lacking.items():
             yield Note("groups-without-metrics", {"groups": titles, "metrics": labels}, where)
-        reasons = {label: reason for (_, label), reason in self.failed.items()}
-        for label, reason in reasons.items():
+        for label, reason in {label: reason for (_, label), reason in self.failed.items()}.items():
             yield Note("metric-failed-in-groups", {"metric": label, "reason": reason}, where)
         for metric in {metric.title: metric for metric in results}.values():
-            sizes = {group.group: group.n_members for group in metric.groups}
-            n_unknown = sizes.get(UNKNOWN, 0)
+            n_unknown = sum(of.n_members for of in metric.groups if of.group == UNKNOWN)
             if metric.title == KNOWN.title:
                 if self.adds_known:  # a user may be known in one fold and unknown in another
                     tested = (split.ratings.users[split.test] for split in self.splits.values())
@@ -431,7 +424,7 @@ def _interval(settings: Inference) -> dict[str, Any]:
 
 
 def _wide(
-    frame: pd.DataFrame, label: str, users: NDArray[np.object_], rows: Mapping[str, str]
+    frame: pd.DataFrame, *, label: str, users: NDArray[np.object_], rows: Mapping[str, str]
 ) -> Floats:
     """Return scores with a row for each user, whose folds and seeds are averaged first."""
     scores = frame.pivot_table(index="user", columns="row", values=label, aggfunc="mean")

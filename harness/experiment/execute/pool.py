@@ -88,9 +88,9 @@ class Pool:
         An interrupt ends it even if the code of an algorithm caught it.
         """
         missing = self.missing(cells)
-        keys = {cell.key for cell in missing}
-        for cell in cells if trials else ():
-            if cell.key not in keys:
+        if trials:
+            keys = {cell.key for cell in missing}
+            for cell in [cell for cell in cells if cell.key not in keys]:
                 self.watch(CellFinished(cell.title, 0.0, found=True))
         if missing:
             self.store.check_writable()
@@ -134,7 +134,7 @@ class Pool:
 
     def _found(self, cell: Cell) -> Iterator[str]:
         """Yield the keys under which a result of an earlier run would stand for a cell."""
-        place = self.plan.place(cell)
+        place = self.plan.code.place(cell)
         if self.fresh or place is Workplace.SESSION:
             return
         if place is Workplace.USUAL:
@@ -149,7 +149,7 @@ class Pool:
 
     def lists_of(self, cell: Cell) -> Iterator[Reads]:
         """Yield what the code of a cell had read in earlier runs whose results can be reused."""
-        if self.fresh or self.plan.place(cell) is not Workplace.RECORDED:
+        if self.fresh or self.plan.code.place(cell) is not Workplace.RECORDED:
             return
         for list_key in self.store.lists(cell.key):
             if list_key not in self._reads:
@@ -195,7 +195,7 @@ class Pool:
 
     def _put(self, cell: Cell, outcome: Outcome) -> None:
         """Store what was computed; for your own code, beside the list of what it has read."""
-        record, place = outcome.record, self.plan.place(cell)
+        record, place = outcome.record, self.plan.code.place(cell)
         if record is None:
             return
         key = cell.key
@@ -250,7 +250,7 @@ class Pool:
         in_others = not is_local or self.workers > 1 or execution.time_limit is not None
         if in_others:  # several at once, which are of one place
             cells = sorted(cells, key=self._order)
-        for place, of_place in itertools.groupby(cells, self.plan.place):
+        for place, of_place in itertools.groupby(cells, self.plan.code.place):
             elsewhere = in_others or place is Workplace.RECORDED
             if elsewhere and place is not Workplace.SESSION:
                 if self._elsewhere is None:
@@ -268,7 +268,7 @@ class Pool:
 
     def _order(self, cell: Cell) -> int:
         """Return what sorts cells by where they are computed."""
-        return [*Workplace].index(self.plan.place(cell))
+        return [*Workplace].index(self.plan.code.place(cell))
 
     def finish(self, cell: Cell, compute: Callable[[], Outcome], patience: float) -> Outcome | None:
         """Compute and store a cell unless it is stored; None if another run is still at it."""
