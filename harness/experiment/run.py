@@ -276,11 +276,11 @@ def _record(
 
 def _compare(plan: Plan, evaluation: Evaluation, watch: Watch) -> list[MetricComparison]:
     """Compare the rows of each table, unless an earlier run of these cells did."""
-    experiment = plan.experiment
     if evaluation.statistics is None:
         watch(Stage("", "comparing"))
         evaluation.statistics = []
-        if (settings := experiment.statistics) is not None:
+        if (settings := plan.experiment.statistics) is not None:
+            experiment = plan.experiment
             scores = evaluation.users, plan.labels, evaluation.cells, settings, experiment.seed[0]
             evaluation.statistics, evaluation.not_compared = infer(
                 *scores,

@@ -247,9 +247,8 @@ def result_rows(info: RunInfo) -> list[dict[str, Any]]:
         for column in TIMES:
             row[column] = _or_nan(mean_or_none([cell[column] for cell in good]))
         row["peak_mb"] = max((cell.peak_mb for cell in good), default=math.nan)
-        row["n_users"] = entry.n_users
-        if entry.n_users is None:
-            row["n_users"] = _n_users(entry, good, compared)
+        is_older = entry.n_users is None
+        row["n_users"] = _n_users(entry, good, compared) if is_older else entry.n_users
         row |= {"n_cells": len(good), "n_failed": len(cells) - len(good)}
         row["error"] = _errors(cells) if row["n_failed"] else ""
         rows.append(row | {"table": entry.table, "row": entry.row})
