@@ -167,10 +167,7 @@ def compute(cell: Cell, plan: Plan, report: Report, workers: int = 1) -> CellRec
         training=training,
     )
     record = CellRecord(facts, selected.users, lists, pairs, inputs)
-    if not cell.inner:
-        return record
-
-    return judged(record, deciding, split)
+    return judged(record, deciding, split) if cell.inner else record
 
 
 def _notes(chosen: AlgorithmConfig, trainset: ColumnTrainset, fit_path: str) -> Iterator[Note]:
@@ -243,9 +240,7 @@ class Scorer:
         `ids` or the section decide; with `named`, judged items are too, and the first estimates.
         """
         selected = self.selected
-        keys: Keys | None = None
-        if depth:
-            keys = tie_keys(ids[0])[selected.users], tie_keys(ids[1])
+        keys = (tie_keys(ids[0])[selected.users], tie_keys(ids[1])) if depth else None
         if section.is_whole_catalogue:
             keys = None if section.ties_as_in_training else keys
 
@@ -323,9 +318,7 @@ def compile_scoring(wanted: tuple[Metric, ...], depth: int, *, catalogue: bool =
     users, items = np.array([0]), np.array([0, 1, 2], dtype=np.int32)
     estimates, ratings = np.array([3.0, 1.0, 2.0]), np.array([1.0, 2.0, 3.0])
     owners, ids = np.zeros(3, dtype=np.int64), np.array(["a", "b", "c"])
-    keys: Keys | None = None
-    if depth:
-        keys = tie_keys(ids[:1]), tie_keys(ids)
+    keys = (tie_keys(ids[:1]), tie_keys(ids)) if depth else None
     models.bound(estimates, 1.0, 5.0, 5.0)
     listed = _rank_listed(1, owners, items, estimates, ratings, keys, depth=depth)
     if catalogue:

@@ -81,11 +81,10 @@ class PlanData:
     @contextmanager
     def _of_data(self, dataset: int) -> Iterator[None]:
         """Say of which data set a SplitError is, where there are several."""
-        sections = self.experiment.dataset
         try:
             yield
         except SplitError as error:
-            raise with_data_set(error, sections, dataset) from None
+            raise with_data_set(error, self.experiment.dataset, dataset) from None
 
     def splits(self, dataset: int, split: int, seed: int) -> list[Split]:
         """Return the folds of the config's split number `split` for the cells of one seed."""
@@ -149,12 +148,6 @@ class PlanData:
         if position not in self._chosen:
             self.selected(cell)
         return section.decisive() | {"chosen": self._chosen[position]}
-
-    def sample(self, cell: Cell) -> tuple[int, int] | None:
-        """Return what a sample of candidates is drawn from, for the key of a cell."""
-        if self.experiment.candidates[cell.candidates].is_sample:
-            return self.experiment.draws[cell.seed].split, cell.fold
-        return None
 
     def _position(self, cell: Cell) -> tuple[str, int, int, int]:
         seed = self.experiment.draws[cell.seed].split

@@ -44,6 +44,11 @@ from harness.splits import Split
 
 WARN_SHARE = 0.1
 """Share of users or ratings from which a warning is given."""
+OF_SINGLES = {
+    "user": "it is in the training or the test part, never in both",
+    "item": "where it is in the test part, no model has seen the item",
+}
+"""What follows for the only rating of a user, or of an item."""
 
 
 CUT = 10
@@ -60,9 +65,8 @@ def describe_plan(plan: Plan) -> list[DataDescription]:
             continue
         described = describe_ratings(*plan.ratings(dataset))
         described.name = name
-        for number, title in enumerate(plan.names["split"]):
-            if number not in divided:
-                continue
+        for number in divided:
+            title = plan.names["split"][number]
             split = _of_split(plan.splits(dataset, number, seed)[0], title, cuts)
             described.splits.append(split)
             described.warnings += _warnings_of_split(split, rated=rated)
@@ -72,8 +76,7 @@ def describe_plan(plan: Plan) -> list[DataDescription]:
 
 def describe_ratings(data: Ratings, filters: Iterable[str] = ()) -> DataDescription:
     """Describe ratings, with the reports of the filters that they went through."""
-    both = (data.users, data.items)
-    of_user, of_item = (_counts(codes) for codes in both)
+    of_user, of_item = _counts(data.users), _counts(data.items)
     distinct = _n_distinct(data.users, data.ratings)
     several, span = of_user > 1, []
     if data.timestamps is not None and len(data):
@@ -123,13 +126,12 @@ def _counts(codes: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
 
 def _quantiles(counts: NDArray[np.int64]) -> dict[Quantile, float]:
     values = np.quantile(counts, list(QUANTILES.values()))
-    return {name: float(value) for name, value in zip(QUANTILES, values, strict=True)}
+    return dict(zip(QUANTILES, values.tolist(), strict=True))
 
 
 def _gini(counts: NDArray[np.int64]) -> float:
     """Return half the mean absolute difference of two counts, relative to their mean."""
-    ordered = np.sort(counts).astype(float)
-    n = len(ordered)
+    ordered, n = np.sort(counts).astype(float), len(counts)
     return float((2 * np.arange(1, n + 1) - n - 1) @ ordered / (n * ordered.sum()))
 
 
@@ -177,10 +179,6 @@ def _warnings_of_data(description: DataDescription) -> Iterator[str]:
             f"{description.constant_users:.0%} of the users with several ratings always give the "
             "same: for them, every order of rated items is ideal"
         )
-    consequences = {
-        "user": "it is in the training or the test part, never in both",
-        "item": "where it is in the test part, no model has seen the item",
-    }
     for n, noun, n_all in (
         (description.singles_users, "user", description.n_users),
         (description.singles_items, "item", description.n_items),
@@ -189,7 +187,7 @@ def _warnings_of_data(description: DataDescription) -> Iterator[str]:
             verb = "has" if n == 1 else "have"
             yield (
                 f"{n:,} of {counted(n_all, noun)} ({n / n_all:.0%}) {verb} a single rating: "
-                f"{consequences[noun]}"
+                f"{OF_SINGLES[noun]}"
             )
 
 

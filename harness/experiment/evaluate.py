@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
@@ -247,19 +248,17 @@ def scored(
     exposure = evaluation.exposure_for(wanted, split, record.users)
     defined = [metric for metric in wanted if not (prefers and metric.needs_ratings)]
     blank = Scores(np.full(len(record.users), np.nan), np.nan, 0)
-    evidence = record.rankings, record.pairs, exposure
-    of_defined, errors = evaluation.evaluate_apart(defined, *evidence)
+    of_defined, errors = evaluation.evaluate_apart(defined, record.rankings, record.pairs, exposure)
     scores = dict.fromkeys(map(str, wanted), blank) | of_defined
     seconds = time.perf_counter() - begun
+    scorable = [metric for metric in wanted if str(metric) not in errors]
     result = CellResult(
         **name.model_dump(exclude_unset=True),
         **record.facts.model_dump(exclude_unset=True),
         metric_seconds=seconds,
         n_users=len(record.users),
         scores={label: Score.of(each) for label, each in scores.items()},
-        tied=evaluation.tied_shares(
-            [metric for metric in wanted if str(metric) not in errors], record.rankings
-        ),
+        tied=evaluation.tied_shares(scorable, record.rankings),
     )
     if errors:
         result.metric_errors = errors
@@ -290,6 +289,7 @@ class ScoresHeader(Record):
     not_compared: Rows[WrittenNote]
 
 
+@dataclass(eq=False)
 class StoredScores:
     """The file with the scores and comparisons of the cells of a run.
 
@@ -297,13 +297,16 @@ class StoredScores:
     and where the run has outputs.
     """
 
-    def __init__(self, plan: Plan, cells: Sequence[Cell], pool: Pool, failed: bool) -> None:
-        self.plan, self.cells = plan, cells
-        self.store = pool.store
-        repeatable = not failed and not pool.of_session and _is_decided(plan)
-        self.key = self._key() if repeatable else ""
+    plan: Plan
+    cells: Sequence[Cell]
+    pool: Pool
+    failed: bool
 
-    def _key(self) -> str:
+    @cached_property
+    def key(self) -> str:
+        """What names the file; '' where there is none."""
+        if self.failed or self.pool.of_session or not _is_decided(self.plan):
+            return ""
         experiment = self.plan.experiment
         return key_of(
             {
@@ -318,14 +321,14 @@ class StoredScores:
 
     def _checksums(self) -> dict[str, str]:
         keys = [self.plan.stored_as.get(cell.key, cell.key) for cell in self.cells]
-        return {key: self.store.checksum(key) for key in keys}
+        return {key: self.pool.store.checksum(key) for key in keys}
 
     def read(self) -> Evaluation | None:
         """Return what an earlier run found for these cells; None where a file is missing or bad."""
         if not self.key:
             return None
         try:
-            content, arrays = self.store.get_scores(self.key)
+            content, arrays = self.pool.store.get_scores(self.key)
             header = ScoresHeader.model_validate_json(content)
             if header.key != self.key or header.checksums != self._checksums():
                 return None
@@ -354,28 +357,22 @@ class StoredScores:
                 "users": evaluation.codes,
             }
             text = header.model_dump_json(exclude_unset=True).encode()
-            self.store.put_scores(self.key, text, arrays)
+            self.pool.store.put_scores(self.key, text, arrays)
 
 
 def _is_decided(plan: Plan) -> bool:
     """Return whether cells, config and the files of this package decide all that is computed."""
-    experiment = plan.experiment
+    analyses = [plugins.find("analyses", name) for name in plan.analyses]
     return (
         is_as_started()
-        and not experiment.plugins
+        and not plan.experiment.plugins
         and not plan.absent
-        and all(_is_decided_by_cells(name) for name in plan.analyses)
+        and all(each.is_builtin and getattr(each.load(), "is_decided", False) for each in analyses)
         and all(
             metric.definition.compute.__module__.partition(".")[0] == "harness"
             for metric in plan.metrics
         )
     )
-
-
-def _is_decided_by_cells(analysis: str) -> bool:
-    plugin = plugins.find("analyses", analysis)
-    kind: Any = plugin.load()
-    return plugin.is_builtin and bool(kind.is_decided)
 
 
 def _known(plan: Plan) -> Iterator[object]:

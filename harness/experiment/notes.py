@@ -31,7 +31,7 @@ MANY = 1 / 3
 
 
 def notes(plan: Plan, results: Evaluation, compared: Sequence[MetricComparison]) -> Iterator[Note]:
-    """Return the notes on a run, each once, first what changes most how its tables are read."""
+    """Yield the notes on a run, of which some may come twice."""
     cells = [cell for cell in results.cells if isinstance(cell, CellResult)]
     yield from _notes_on_data(plan)
     for cell in cells:
@@ -65,8 +65,9 @@ def notes(plan: Plan, results: Evaluation, compared: Sequence[MetricComparison])
 def _notes_on_data(plan: Plan) -> Iterator[Note]:
     n_datasets, seeds = len(plan.experiment.dataset), list(plan.experiment.draws)
     for data in plan.loaded():
-        filtered = (Note("filtered", {"counts": report}) for report in data.filters)
-        yield from (note.at(data.name) for note in (*data.notes, *filtered))
+        yield from (note.at(data.name) for note in data.notes)
+        for report in data.filters:
+            yield Note("filtered", {"counts": report}, data.name)
     for number, (ratings, _) in sorted(plan.read.items()) if plan.of_genres else ():
         rated = np.unique(ratings.items)
         if n_without := len(rated) - int(ratings.genres[rated].any(axis=1).sum()):
@@ -79,11 +80,10 @@ def _notes_on_data(plan: Plan) -> Iterator[Note]:
             where += [first.split] + ["first fold"] * bool(rest)
             where += ["first seed"] * (len(seeds) > 1)
             yield from (note.at(", ".join(where)) for note in first.notes)
-    errors = [str(metric) for metric in plan.metrics if metric.needs_ratings]
-    scales = {data.name: data.scale for data in plan.loaded()}
-    for info in plan.made() if errors else ():
-        for note in info.notes:
-            if note.code == "judgements":
+    if errors := [str(metric) for metric in plan.metrics if metric.needs_ratings]:
+        scales = {data.name: data.scale for data in plan.loaded()}
+        for info in plan.made():
+            for note in (note for note in info.notes if note.code == "judgements"):
                 low, high = scales[info.dataset]
                 values = {"metrics": errors, "low": low, "high": high, **note.values}
                 yield Note("judgements-as-ratings", values, info.split)
@@ -137,11 +137,8 @@ def _notes_on_metrics(
             yield Note("all-equal", {"metric": label}, names[table], table)
     if compared:
         yield from notes_on_tests(compared, tables)
-    seen = dict[Note, None]()
     for data in plan.loaded():
-        of_labels = evaluation.notes_on_labels(plan.metrics, *data.scale)
-        seen |= dict.fromkeys(of_labels)
-    yield from seen
+        yield from evaluation.notes_on_labels(plan.metrics, *data.scale)
     for metric in plan.metrics:
         if metric.has_bounds:
             reason = evaluation.random_order(metric)
@@ -185,18 +182,18 @@ def _notes_on_algorithms(plan: Plan, results: Evaluation) -> Iterator[Note]:
     """Note what the names of algorithms and data sets do not tell."""
     rows = {row.title: row for row in plan.experiment.algorithms}
     entries = {title: registry.entry(row.name) for title, row in rows.items()}
-    untuned = [title for title, row in rows.items() if row.search is None and entries[title].space]
-    if plan.is_tuned and untuned:
-        yield Note("not-tuned", {"algorithms": untuned})
+    if plan.is_tuned:
+        untuned = [title for title in rows if rows[title].search is None and entries[title].space]
+        if untuned:
+            yield Note("not-tuned", {"algorithms": untuned})
     for name, titles in settings_of_one(plan.experiment).items():
         yield Note("chosen-on-test", {"algorithm": name, "n": len(titles)})
-    prefers = (
-        c.algorithm for c in results.cells if entries[c.algorithm].gives_preferences(c.params)
-    )
-    preferring = dict.fromkeys(prefers)
-    blank = [str(metric) for metric in plan.metrics if metric.needs_ratings]
-    if preferring and blank:
-        yield Note("preferences", {"algorithms": [*preferring], "metrics": blank})
+    if blank := [str(metric) for metric in plan.metrics if metric.needs_ratings]:
+        prefers = (
+            c.algorithm for c in results.cells if entries[c.algorithm].gives_preferences(c.params)
+        )
+        if preferring := [*dict.fromkeys(prefers)]:
+            yield Note("preferences", {"algorithms": preferring, "metrics": blank})
     yield from (Note(entry.note) for entry in entries.values() if entry.note)
     if any(data.source.startswith("ml-") for data in plan.loaded()):
         yield Note("recommended-by-movielens")

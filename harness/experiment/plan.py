@@ -42,6 +42,7 @@ from harness.results.store import key_of, short_key
 PACKAGE = __name__.partition(".")[0]
 
 
+@dataclass(eq=False)
 class Code:
     """The code of an experiment that is not built in.
 
@@ -49,22 +50,17 @@ class Code:
     others differs. Files that are not on that machine count as the run was planned.
     """
 
-    def __init__(
-        self,
-        experiment: Experiment,
-        folder: str | None,
-        files_planned: dict[int, dict[str, str]] | None = None,
-        package_planned: str = "",
-    ) -> None:
-        self.experiment, self.folder, self.files_planned = experiment, folder, files_planned
-        self.package_planned = package_planned
-        self._of_session: dict[str, bool] = {}
-        self._imported = False
+    experiment: Experiment
+    folder: Path | None
+    files_planned: dict[int, dict[str, str]] | None = None
+    package_planned: str = ""
+    _of_session: dict[str, bool] = field(default_factory=dict, init=False)
+    _imported: bool = field(default=False, init=False)
 
     def for_another_process(self) -> Code:
         """Return the same code for another process."""
         files = {n: self.files(n) for n in range(len(self.experiment.algorithms))}
-        folder = str(Path(self.folder or "").resolve())
+        folder = (self.folder or Path()).resolve()
         return Code(self.experiment, folder, files, self.of_package)
 
     @cached_property
@@ -75,19 +71,20 @@ class Code:
     def import_files(self) -> None:
         """Import the files under `plugins`, once; loading a config has done so where it was."""
         if not self._imported:
-            base = None if self.folder is None else Path(self.folder)
-            files = [placed(file, base) for file in self.experiment.plugins or ()]
+            files = [placed(file, self.folder) for file in self.experiment.plugins or ()]
             own_modules.add_files(file for file in files if file.is_file())  # not on every machine
         self._imported = True
 
-    def place(self, algorithm: int, *, is_trial: bool) -> Workplace:
-        """Return where a cell of the algorithm of this number is computed."""
-        modules = [self._module("algorithms", self.experiment.algorithms[algorithm].name)]
-        modules += [self._module("metrics", self._metric)] if is_trial else []
-        modules = [module for module in modules if module]
-        if any(map(self.is_of_session, modules)):
+    def place(self, cell: Cell) -> Workplace:
+        """Return where a cell is computed, and whether it can be reused."""
+        name = self.experiment.algorithms[cell.algorithm].name
+        if not (registry.is_own(name) or cell.inner or self.experiment.plugins):
+            return Workplace.USUAL
+        modules = [self._module("algorithms", name)]
+        modules += [self._module("metrics", self._metric)] if cell.inner else []
+        if any(self.is_of_session(module) for module in modules if module):
             return Workplace.SESSION
-        is_usual = not modules and not self.experiment.plugins  # a file can change anything
+        is_usual = not any(modules) and not self.experiment.plugins  # a file can change anything
         return Workplace.USUAL if is_usual else Workplace.RECORDED
 
     def names(self, algorithm: int, *, is_trial: bool) -> Iterator[str]:
@@ -132,9 +129,9 @@ class Code:
         """
         if "/" in name:
             return source_of(name).identity(name)
-        module = self._module(kind, name)
-        if kind == "algorithms" and not module:
+        if kind == "algorithms" and not registry.is_own(name):
             return registry.canonical(name)
+        module = self._module(kind, name)
         if not module:
             return name
         if self.is_of_session(module):
@@ -145,11 +142,10 @@ class Code:
 
     def files(self, algorithm: int) -> dict[str, str]:
         """Return a hash for each entry of `depends` of the algorithm of this number."""
-        folder = None if self.folder is None else Path(self.folder)
         digests: dict[str, str] = {}
         for pattern in self.experiment.algorithms[algorithm].depends:
             try:
-                digests[pattern] = depends.digest(pattern, folder)
+                digests[pattern] = depends.digest(pattern, self.folder)
             except AlgorithmError:
                 if self.files_planned is None:
                     raise
@@ -232,16 +228,13 @@ class Plan(PlanData):
 
         `ratings` are loaded data, to which the options of the config's data set apply.
         """
+        given = ratings is not None
         experiment, document = load(
-            config,
-            overrides=overrides,
-            folder=folder,
-            with_ratings=ratings is not None,
-            trust=trust,
+            config, overrides=overrides, folder=folder, with_ratings=given, trust=trust
         )
         for section in experiment.candidates:
             section.prepare(document.folder)
-        if ratings is not None:
+        if given:
             ratings = datasets.load_under(ratings, experiment.dataset[0], document.folder)
         return cls(experiment, document, ratings, progress)
 
@@ -323,8 +316,7 @@ class Plan(PlanData):
     @cached_property
     def code(self) -> Code:
         """The code that decides numbers and is not built in, and the files that it reads."""
-        folder = self.document.folder
-        return self._code or Code(self.experiment, None if folder is None else str(folder))
+        return self._code or Code(self.experiment, self.document.folder)
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
@@ -358,10 +350,6 @@ class Plan(PlanData):
                 cells.append(self.keyed(Cell(*where, " · ".join(title), params)))
         return tuple(cells)
 
-    def place(self, cell: Cell) -> Workplace:
-        """Return where a cell is computed, and whether it can be reused."""
-        return self.code.place(cell.algorithm, is_trial=cell.inner)
-
     def keyed(self, cell: Cell) -> Cell:
         """Return a cell with the key for its contents."""
         return replace(cell, key=key_of(self.inputs(cell)))
@@ -370,10 +358,9 @@ class Plan(PlanData):
         """Return everything that decides the numbers of a cell, from the loaded data and code."""
         experiment = self.experiment
         chosen = experiment.algorithms[cell.algorithm]
-        versions = {
-            "harness": harness.__version__,
-            "surprise": registry.package_version("scikit-surprise"),
-        }
+        section, draw = experiment.candidates[cell.candidates], experiment.draws[cell.seed].split
+        surprise = registry.package_version("scikit-surprise")
+        versions = {"harness": harness.__version__, "surprise": surprise}
         decisive = {
             "numbers": NUMBERS_VERSION,
             "code": self.code.of_package,
@@ -381,7 +368,7 @@ class Plan(PlanData):
             "data": self.ratings(cell.dataset)[0].fingerprint,
             "split": self.split(cell).fingerprint,
             "candidates": self.decisive_candidates(cell),
-            "sample": self.sample(cell),
+            "sample": (draw, cell.fold) if section.is_sample else None,
             "algorithm": self.code.identity("algorithms", chosen.name),
             "params": cell.params,
             "global_seed": self.global_seed(cell),
@@ -413,9 +400,9 @@ class Plan(PlanData):
 
         names: dict[str, list[str]] = {"dataset": [], "split": []}
         for number, dataset in enumerate(given.dataset):
-            can_be_read = number in self.read or self.divided(number)
-            name = self.ratings(number)[0].name if can_be_read else dataset.describe()
-            names["dataset"].append(name)
+            is_there = number in self.read or self.divided(number)
+            stated = self.ratings(number)[0].name if is_there else dataset.describe()
+            names["dataset"].append(stated)
         for number, split in enumerate(given.split):
             data = next((n for n in datasets_of_config if (n, number) not in self.absent), None)
             made = None if data is None else self.splits(data, number, seed)[0]
@@ -442,17 +429,12 @@ class Plan(PlanData):
             if section.from_files:
                 folds = self.splits(dataset, split, experiment.seed[0])
                 divided = {"kind": section.kind, "folds": [fold.fingerprint for fold in folds]}
-            identity = {
-                "data": self.ratings(dataset)[0].fingerprint,
-                "split": divided,
-                "candidates": chosen.stated(),
-            }
-            tables[dataset, split, candidates] = TableName(
-                dataset=self.names["dataset"][dataset],
-                split=self.names["split"][split],
-                candidates=self.names["candidates"][candidates],
-                table=short_key(identity),
-            )
+            data = self.ratings(dataset)[0].fingerprint
+            identity = {"data": data, "split": divided, "candidates": chosen.stated()}
+            positions = dataset, split, candidates
+            named = zip(self.names.items(), positions, strict=True)
+            names = {key: of[position] for (key, of), position in named}
+            tables[positions] = TableName(**names, table=short_key(identity))
         return tables
 
     @cached_property
@@ -477,13 +459,9 @@ class Plan(PlanData):
         if own["search"] is not None:
             validation = experiment.tuning.validation_of(experiment.split[cell.split])
             tuning = experiment.tuning.identity() | {"validation": validation.identity()}
-        row = {
-            "table": table.table,
-            "algorithm": own,
-            "copy": self._described[: cell.algorithm].count(own),
-            "tuning": tuning,
-            "clip": experiment.clip,
-        }
+        copies = self._described[: cell.algorithm].count(own)
+        row = {"table": table.table, "algorithm": own, "copy": copies, "tuning": tuning}
+        row["clip"] = experiment.clip
         if experiment.fallback != "default":
             row["fallback"] = experiment.fallback
         fold = self.splits(cell.dataset, cell.split, cell.seed)[cell.fold]
@@ -541,6 +519,8 @@ def check_tables(plan: Plan) -> None:
     seen: dict[str, Positions] = {}
     for positions, table in plan.tables.items():
         first = seen.setdefault(table.table, positions)
+        if first == positions:
+            continue
         for key, how, one, other in (
             ("dataset", "holds the same ratings as", first[0], positions[0]),
             ("split", "has the same training and test parts as", first[1], positions[1]),
@@ -571,13 +551,11 @@ def check_gains(
     plan: Plan, name: str, scale: tuple[float, float], relevance: NDArray[np.float64]
 ) -> None:
     """Raise an error if a metric has no gain for some of the ratings of a data set, sorted."""
-    wanted, (low, high) = list(plan.metrics), scale
-    if plan.is_tuned:
-        wanted.append(metrics.parse(plan.experiment.tuning.metric))
+    low, high = scale
     if relevance[0] < 0:  # suggest an offset that suits the whole scale
         relevance = np.append(relevance, min(relevance[0], low))
     try:
-        for metric in wanted:
+        for metric in (*plan.metrics, *plan.deciding):
             metrics.check_relevance(metric, relevance)
     except MetricError as error:
         raise MetricError(f"{name}, rated from {low:.16g} to {high:.16g}: {error}") from None

@@ -15,7 +15,7 @@ from harness._util.arguments import checked
 from harness.algorithms import registry
 from harness.comparison.inference import infer
 from harness.config.document import GIVEN
-from harness.config.experiment import Experiment
+from harness.config.experiment import DEFAULT_ANALYSES, Experiment
 from harness.config.trackers import with_names
 from harness.errors import ConfigError, Fault, HarnessError, masked_values
 from harness.experiment import plan as checks
@@ -260,10 +260,7 @@ def _record(
         ),
         "cells": evaluation.cells,
         "rows": evaluation.rows,
-        "bounds": evaluation.parts.get("bounds", []),
-        "conventions": evaluation.parts.get("conventions", []),
-        "ties": evaluation.parts.get("ties", []),
-        "groups": evaluation.parts.get("groups", []),
+        **{part: evaluation.parts.get(part, []) for part in (*DEFAULT_ANALYSES, "groups")},
         "analyses": evaluation.tables,
         "statistics": statistics,
         "spaces": {
@@ -279,11 +276,11 @@ def _record(
 
 def _compare(plan: Plan, evaluation: Evaluation, watch: Watch) -> list[MetricComparison]:
     """Compare the rows of each table, unless an earlier run of these cells did."""
-    experiment = plan.experiment
     if evaluation.statistics is None:
         watch(Stage("", "comparing"))
         evaluation.statistics = []
-        if (settings := experiment.statistics) is not None:
+        if (settings := plan.experiment.statistics) is not None:
+            experiment = plan.experiment
             scores = evaluation.users, plan.labels, evaluation.cells, settings, experiment.seed[0]
             evaluation.statistics, evaluation.not_compared = infer(
                 *scores,

@@ -64,13 +64,13 @@ class Note:
         if declared is None and not self.text:
             raise ValueError(f"{self.code}: a note with an unknown code; give its text")
         values = {name: masked_values(plain(value)) for name, value in self.values.items()}
-        object.__setattr__(self, "values", values)
-        object.__setattr__(self, "where", masked_text(self.where))
-        object.__setattr__(self, "text", masked_text(self.text))
-        if declared and not self.text:
-            object.__setattr__(self, "text", sentence(str(declared["text"]), **values))
-        if not self.weight:
-            object.__setattr__(self, "weight", int(declared["weight"]) if declared else 2)
+        text = masked_text(self.text)
+        if declared and not text:
+            text = sentence(str(declared["text"]), **values)
+        weight = self.weight or (int(declared["weight"]) if declared else 2)
+        made = {"values": values, "where": masked_text(self.where), "text": text, "weight": weight}
+        for name, value in made.items():
+            object.__setattr__(self, name, value)
 
     def __str__(self) -> str:
         return f"{self.where}{SEPARATOR}{self.text}" if self.where else self.text
@@ -85,23 +85,15 @@ class Note:
 
     def mapped(self, change: Callable[[str], str]) -> Note:
         """Return the note with every text in it changed."""
-        return replace(
-            self,
-            values=_mapped(self.values, change),
-            where=change(self.where),
-            text=change(self.text),
-        )
+        values = _mapped(self.values, change)
+        return replace(self, values=values, where=change(self.where), text=change(self.text))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the note as JSON holds it."""
-        optional = {"where": self.where, "table": self.table}
-        return {
-            "code": self.code,
-            "values": dict(self.values),
-            **{name: value for name, value in optional.items() if value},
-            "text": self.text,
-            "weight": self.weight,
-        }
+        place = {"where": self.where, "table": self.table}
+        place = {name: value for name, value in place.items() if value}
+        said = {"text": self.text, "weight": self.weight}
+        return {"code": self.code, "values": dict(self.values), **place, **said}
 
 
 def as_note(value: Note | str) -> Note:

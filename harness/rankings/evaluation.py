@@ -89,10 +89,8 @@ def evaluate_apart(
 ) -> tuple[dict[str, Scores], dict[str, str]]:
     """Score like `evaluate`, with NaN for metrics that fail; return by label also why they do."""
     scores, reasons = score_apart(scored, rankings.n_users, rankings, pairs, exposure)
-    return (
-        {str(metric): of_metric for metric, of_metric in scores.items()},
-        {str(metric): reason for metric, reason in reasons.items()},
-    )
+    by_label = {str(metric): of_metric for metric, of_metric in scores.items()}
+    return by_label, {str(metric): reason for metric, reason in reasons.items()}
 
 
 def exposure_for(

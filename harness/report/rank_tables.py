@@ -79,7 +79,10 @@ def probabilities(across: AcrossDataSets) -> pd.DataFrame:
 def to_markdown(across: AcrossDataSets) -> str:
     """Return table and verdict as Markdown."""
     tables = [as_texts(across), probabilities(across)]
-    ranks, probable = ("\n".join(markdown_table(frame, {frame.columns[0]})) for frame in tables)
+    ranks, probable = (
+        "\n".join(markdown_table([*frame], frame.itertuples(index=False), {frame.columns[0]}))
+        for frame in tables
+    )
     notes = ["\n".join(f"- {note}" for note in across.notes)] if across.notes else []
     return "\n\n".join([headline(across), ranks, *verdict(across), probable, *notes]) + "\n"
 

@@ -49,6 +49,8 @@ from harness.results.views import SessionViews
 if TYPE_CHECKING:
     from harness.results.outputs import OutputFiles
 
+WORDS = {"algorithm", "error", AGAINST_BEST, *GROUP}
+"""The columns of the results table that are not numbers."""
 NO_ROOM = 1e-12  # best and random order that differ by no more are the same
 
 
@@ -413,10 +415,8 @@ def to_markdown(info: RunInfo) -> str:
 
 def _markdown_tables(table: TextTable) -> Iterator[str]:
     """Yield the lines of the results tables, each under its names where they are kept apart."""
-    tables = [table]
-    if is_apart(table):
-        tables = divided(table)
+    tables = divided(table) if is_apart(table) else [table]
     for number, part in enumerate(tables):
         if len(tables) > 1:
             yield from (*[""] * (number > 0), f"## {escape_markdown(part.title)}", "")
-        yield from markdown_table(part.frame, {"algorithm", "error", AGAINST_BEST, *GROUP})
+        yield from markdown_table(part.columns, part.rows, WORDS)

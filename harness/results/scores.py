@@ -158,10 +158,9 @@ def notes_on_undefined(rows: Iterable[tuple[int | None, Mapping[str, int]]]) -> 
 def notes_without_value(rows: Sequence[Mapping[str, float | None]]) -> Iterator[Note]:
     """Yield why a pooled metric has no value in any row; `rows` are values by label."""
     for label in rows[0] if rows else ():
-        definition = metrics.parse(label).definition
-        values = [row.get(label) for row in rows]
-        if definition.value_needs and all(value is None or value != value for value in values):
-            yield Note("without-value", {"metric": label, "reason": definition.value_needs})
+        needs = metrics.parse(label).definition.value_needs
+        if needs and all(or_none(row.get(label)) is None for row in rows):
+            yield Note("without-value", {"metric": label, "reason": needs})
 
 
 def notes_on_failed_metrics(cells: Sequence[CellResult]) -> Iterator[Note]:

@@ -135,11 +135,11 @@ class CellRecord:
         )
 
 
+@dataclass(frozen=True, eq=False)
 class CellStore:
     """A folder of finished cells, made when the first is written."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    folder: Path
 
     @classmethod
     def default(cls) -> Self:

@@ -43,8 +43,8 @@ class Column(NamedTuple):
     """Where people read the table."""
     places: int
     """Decimals where people read the table."""
-    csv_places: int | None = None
-    """Decimals in ``table.csv``; None for whole numbers."""
+    csv_places: int = 8
+    """Decimals in ``table.csv`` of a number that is not whole."""
     of_search: bool = False
     """Whether only a run with a search has it."""
     in_papers: bool = False
@@ -155,7 +155,8 @@ class TextTable:
     def markdown(self) -> str:
         """Title, table and caption."""
         lines = [f"## {escape_markdown(self.title)}", ""]
-        lines += [*markdown_table(self.frame, {*self.columns[: self.n_words], "gap"}), ""]
+        words = {*self.columns[: self.n_words], "gap"}
+        lines += [*markdown_table(self.columns, self.rows, words), ""]
         return "\n".join([*lines, escape_markdown(self.caption), ""] if self.caption else lines)
 
 
@@ -164,10 +165,12 @@ def is_apart(table: TextTable) -> bool:
     return not {"dataset", "split"}.isdisjoint(table.columns)
 
 
-def markdown_table(frame: pd.DataFrame, words: Collection[str]) -> list[str]:
+def markdown_table(
+    columns: Sequence[str], rows: Iterable[Sequence[str]], words: Collection[str]
+) -> list[str]:
     """Return the lines of a table of texts; columns of `words` are aligned to the left."""
-    line = ["---" if column in words else "---:" for column in frame.columns]
-    rows = [list(frame.columns), line, *frame.itertuples(index=False)]
+    line = ["---" if column in words else "---:" for column in columns]
+    rows = [columns, line, *rows]
     return ["| " + " | ".join(map(escape_markdown, row)) + " |" for row in rows]
 
 
@@ -211,15 +214,11 @@ def result_rows(info: RunInfo) -> list[dict[str, Any]]:
     """Return the results table, as `Run.table` describes it."""
     searched = any(cell.n_trials is not None for cell in info.cells)
     several = info.has_several_cells
-    compared = {
-        (each.metric, mean.row): mean for each in info.statistics for mean in each.algorithms
-    }
-    letters = {metric for metric, _ in compared}
-    answers = {
-        (each.metric, each.table): each.answers()
-        for each in info.statistics
-        if each.margin is not None
-    }
+    described = [(each.metric, mean) for each in info.statistics for mean in each.algorithms]
+    compared = {(metric, mean.row): mean for metric, mean in described}
+    letters = {metric for metric, _ in described}
+    with_answers = [each for each in info.statistics if each.margin is not None]
+    answers = {(each.metric, each.table): each.answers() for each in with_answers}
     with_margin = {metric for metric, _ in answers}
     rows, cells_of = [], info.cells_of_rows
     for entry in info.rows:
@@ -248,8 +247,10 @@ def result_rows(info: RunInfo) -> list[dict[str, Any]]:
         for column in TIMES:
             row[column] = _or_nan(mean_or_none([cell[column] for cell in good]))
         row["peak_mb"] = max((cell.peak_mb for cell in good), default=math.nan)
-        row["n_users"] = _n_users(entry, good, compared)
-        row |= {"n_cells": len(good), "n_failed": len(cells) - len(good), "error": _errors(cells)}
+        is_older = entry.n_users is None
+        row["n_users"] = _n_users(entry, good, compared) if is_older else entry.n_users
+        row |= {"n_cells": len(good), "n_failed": len(cells) - len(good)}
+        row["error"] = _errors(cells) if row["n_failed"] else ""
         rows.append(row | {"table": entry.table, "row": entry.row})
     return rows
 
@@ -257,9 +258,7 @@ def result_rows(info: RunInfo) -> list[dict[str, Any]]:
 def _n_users(
     row: RowResult, cells: Sequence[CellResult], compared: Mapping[tuple[str, str], AlgorithmMean]
 ) -> float:
-    """Return how many users are evaluated in a cell of a row; NaN where an older run lacks it."""
-    if row.n_users is not None:
-        return row.n_users
+    """Return how many users are evaluated in a cell of a row of an older run; NaN if unknown."""
     if len(cells) <= 1:
         return sum(cell.n_users for cell in cells)
     counts = [mean.n_users for (_, identity), mean in compared.items() if identity == row.row]
@@ -371,8 +370,9 @@ def display_table(info: RunInfo, *, sums_seconds: bool = False) -> TextTable:
     best: list[tuple[int, int]] = []
     for label in info.metrics:
         for table, own in frame[~is_bound].groupby("table", sort=False):
-            leads = own.index[marked_rows(own, label, comparison_of(info, str(table), label))]
-            best += [(row, len(shown)) for row in leads]
+            if len(own) > 1:
+                marked = marked_rows(own, label, comparison_of(info, str(table), label))
+                best += [(row, len(shown)) for row in own.index[marked]]
         places = [digits.get((table, label), DEFAULT_DECIMALS) for table in frame["table"]]
         spreads = frame.get(f"{label}_sd", [math.nan] * len(frame))
         columns = zip(frame[label], spreads, places, strict=True)
@@ -419,15 +419,11 @@ def to_csv(info: RunInfo) -> str:
 
 def rounded_csv(table: pd.DataFrame) -> str:
     """Return numbers as CSV: values to eight decimals, seconds to three, megabytes to none."""
-    forms = {
-        column.name: f"{{:.{column.csv_places}f}}"
-        for column in COLUMNS
-        if column.csv_places is not None
-    }
-    numbers = {
-        str(name): table[name].map(forms.get(str(name), "{:.8f}").format, na_action="ignore")
-        for name in table.select_dtypes("float").columns
-    }
+    places = {column.name: column.csv_places for column in COLUMNS}
+    numbers = {}
+    for name in map(str, table.select_dtypes("float").columns):
+        form = f"{{:.{places.get(name, 8)}f}}"
+        numbers[name] = table[name].map(form.format, na_action="ignore")
     return frame_to_csv(table.assign(**numbers))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
@@ -59,19 +59,7 @@ CANNOT = "cannot decide: "
 TOO_FEW = "too few users differ between any two rows"
 
 
-def reasons(standing: Standing, code: str, values: Mapping[str, Any]) -> Iterator[str]:
-    """Return the sentences of a verdict of this code, which is not ``leads``."""
-    return {
-        "not-compared": _not_compared,
-        "all-equal": _all_equal,
-        "cannot-decide": _cannot_decide,
-        "no-leader": _no_leader,
-        "one-row": _one_row,
-        "no-row": _no_row,
-    }[code](standing, values)
-
-
-def _not_compared(standing: Standing, values: Mapping[str, Any]) -> Iterator[str]:
+def _not_compared(standing: Standing) -> Iterator[str]:
     if not is_mean_of_users(metrics.parse(standing.label)):
         why = "its values are not means over users, which the tests need"
     elif standing.info.experiment.statistics is None:
@@ -82,63 +70,62 @@ def _not_compared(standing: Standing, values: Mapping[str, Any]) -> Iterator[str
     yield fitting(
         lambda most: (
             f"The best value is {standing.shown()}, of {row_names(standing.leaders, most)}"
-            f"{standing.above_baseline(values)}{standing.left_out(values, most)}."
+            f"{standing.above_baseline()}{standing.left_out(most)}."
         )
     )
 
 
-def _cannot_decide(standing: Standing, values: Mapping[str, Any]) -> Iterator[str]:
+def _cannot_decide(standing: Standing) -> Iterator[str]:
     note = standing.comparison.note if standing.comparison else ""
     why = note.removeprefix(CANNOT) if note.startswith(CANNOT) else TOO_FEW
     yield f"No verdict by {standing.label}: the test cannot decide; {why}."
-    yield from _best_value(standing, values)
+    yield from _best_value(standing)
 
 
-def _no_leader(standing: Standing, values: Mapping[str, Any]) -> Iterator[str]:
+def _no_leader(standing: Standing) -> Iterator[str]:
     yield (
         f"No verdict by {standing.label}: the rows have different users, and each row is "
         "significantly worse than another one for the users that the two share."
     )
-    yield from _best_value(standing, values)
+    yield from _best_value(standing)
 
 
-def _best_value(standing: Standing, values: Mapping[str, Any]) -> Iterator[str]:
+def _best_value(standing: Standing) -> Iterator[str]:
     def text(most: int) -> str:
         within = ""
         if standing.margin is not None and (names := standing.answered("equivalent")):
             within = f", within {standing.margin:g} equivalent to {row_names(names, most)}"
         began = f"The best value is {standing.shown()}, of {row_names(standing.leaders, most)}"
-        return f"{began}{within}{standing.left_out(values, most)}."
+        return f"{began}{within}{standing.left_out(most)}."
 
     yield fitting(text)
 
 
-def _all_equal(standing: Standing, values: Mapping[str, Any]) -> Iterator[str]:
+def _all_equal(standing: Standing) -> Iterator[str]:
     rows = counted(len(standing.scores), "row")
     yield fitting(
         lambda most: (
             f"No verdict by {standing.label}: all {rows} have the same value, {standing.shown()}"
-            f"{standing.left_out(values, most)}."
+            f"{standing.left_out(most)}."
         )
     )
 
 
-def _one_row(standing: Standing, values: Mapping[str, Any]) -> Iterator[str]:
+def _one_row(standing: Standing) -> Iterator[str]:
     def text(most: int) -> str:
-        name = row_names(standing.leaders, 1)
+        name = shortened(standing.leaders[0])
         began = f"No verdict by {standing.label}: {name} ({standing.shown()}) is the only row"
         among = " with a value" * (len(standing.rows) > 1)
-        return f"{began}{among}{standing.left_out(values, most)}."
+        return f"{began}{among}{standing.left_out(most)}."
 
     yield fitting(text)
 
 
-def _no_row(standing: Standing, values: Mapping[str, Any]) -> Iterator[str]:
+def _no_row(standing: Standing) -> Iterator[str]:
     folds = " on every fold" if standing.info.has_several_cells else ""
     yield fitting(
         lambda most: (
-            f"No verdict by {standing.label}: no row has a value{folds}"
-            f"{standing.left_out(values, most)}."
+            f"No verdict by {standing.label}: no row has a value{folds}{standing.left_out(most)}."
         )
     )
 
@@ -158,6 +145,16 @@ def answers_in_words(standing: Standing, most: int) -> str:
         if rows[answer]
     )
 
+
+REASONS = {
+    "not-compared": _not_compared,
+    "all-equal": _all_equal,
+    "cannot-decide": _cannot_decide,
+    "no-leader": _no_leader,
+    "one-row": _one_row,
+    "no-row": _no_row,
+}
+"""What writes the sentences of a table without a verdict, by its code."""
 
 SIMPLE = frozenset({"random", "popularity", "itemmean"})
 """The baselines that the leading row is measured against, as `folded` writes their names."""
@@ -231,8 +228,7 @@ class Verdict:
         return self.code == "leads"
 
     def __str__(self) -> str:
-        text = " ".join(self.sentences)
-        return f"{self.where}{SEPARATOR}{text}" if self.where else text
+        return in_words(self.where, self.sentences)
 
     def __repr__(self) -> str:
         return f"<Verdict {self.code}: {self}>"
@@ -241,6 +237,12 @@ class Verdict:
         """Return the verdict as JSON holds it."""
         shown = {"code": self.code, "table": self.table, "where": self.where, "metric": self.metric}
         return {**shown, "values": plain(self.values), "text": " ".join(self.sentences)}
+
+
+def in_words(where: str, sentences: Sequence[str]) -> str:
+    """Return sentences on a table as text."""
+    text = " ".join(sentences)
+    return f"{where}{SEPARATOR}{text}" if where else text
 
 
 def verdicts(info: RunInfo) -> list[Verdict]:
@@ -253,13 +255,11 @@ def verdict_lines(info: RunInfo) -> list[str]:
 
     What all of several tables say in their last sentence is said once, at the end.
     """
-    all_verdicts = verdicts(info)
-    last = {verdict.sentences[-1] for verdict in all_verdicts}
-    is_short = any(len(verdict.sentences) < 2 for verdict in all_verdicts)
-    if len(all_verdicts) == 1 or len(last) > 1 or is_short:
-        return [str(verdict) for verdict in all_verdicts]
-    firsts = (replace(verdict, sentences=verdict.sentences[:-1]) for verdict in all_verdicts)
-    return [*map(str, firsts), *last]
+    said = [(of.where, of.sentences()) for of in (Standing(info, table) for table in info.tables)]
+    last = {sentences[-1] for _, sentences in said}
+    if len(said) == 1 or len(last) > 1 or any(len(sentences) < 2 for _, sentences in said):
+        return [in_words(*of_table) for of_table in said]
+    return [*(in_words(where, sentences[:-1]) for where, sentences in said), *last]
 
 
 def notes_beside(info: RunInfo) -> list[Note]:
@@ -278,35 +278,38 @@ class Standing:
         self.info, self.table = info, table
         self.label = metric or info.primary
         self.sign = 1.0 if metrics.parse(self.label).higher_is_better else -1.0
-        """1 where higher is better, else -1."""
         self.rows = [row for row in info.rows if row.table == table]
-        cells = info.cells_of_rows
-        self.failed = [
-            row.algorithm for row in self.rows if any(cell.error for cell in cells[row.row])
-        ]
-        """Rows with a failed cell: their values are of other folds."""
+        failed = {cell.row for cell in info.cells if cell.error}
+        # Rows with a failed cell: their values are of other folds.
+        self.failed = [row.algorithm for row in self.rows if row.row in failed]
         scores = {
             row.algorithm: score
             for row in self.rows
-            if row.algorithm not in self.failed and (score := row.scores[self.label]) is not None
+            if row.row not in failed and (score := row.scores[self.label]) is not None
         }
+        # Values of the rows that have one on every fold, best first.
         self.scores = dict(sorted(scores.items(), key=lambda item: -self.sign * item[1]))
-        """Values of the rows that have one on every fold, best first."""
         self.comparison = comparison_of(info, table, self.label)
-        self.margin = self.comparison.margin if self.comparison else None
-        """Below it a difference does not matter; None where the config has none."""
+        # The rows that lead: one, or several of the same value.
         self.leaders = leading(self.scores, self.sign > 0, self.comparison)
-        """The rows that lead: one, or several of the same value."""
         self.best_score = self.scores[self.leaders[0]] if self.leaders else math.nan
+
+    @property
+    def margin(self) -> float | None:
+        """Below it a difference does not matter; None where the config has none."""
+        return self.comparison.margin if self.comparison else None
+
+    @cached_property
+    def rivals(self) -> dict[str, list[PairDifference]]:
+        """The rows that were compared with each leader, best first, and their pairs with them."""
         of_leaders = [
             self.comparison.pairs_of(row) if self.comparison else {} for row in self.leaders
         ]
-        self.rivals = {
+        return {
             name: [pairs[name] for pairs in of_leaders]
             for name in self.scores
             if name not in self.leaders and all(name in pairs for pairs in of_leaders)
         }
-        """The rows that were compared with each leader, best first, and their pairs with them."""
 
     @cached_property
     def beaten(self) -> dict[str, PairDifference]:
@@ -376,16 +379,24 @@ class Standing:
         names = {config["label"] or config["name"]: config["name"] for config in algorithms}
         return [name for name in self.scores if folded(names.get(name, name)) in SIMPLE]
 
+    @property
+    def where(self) -> str:
+        """Names of data set, split and candidates; empty where the run has one table."""
+        return shortened(self.rows[0].place(self.info.tables), 2 * LONGEST_NAME)
+
+    def sentences(self) -> tuple[str, ...]:
+        """Return what the verdict on the table says."""
+        said = self._leading() if self.code == "leads" else REASONS[self.code](self)
+        return tuple(printable(text) for text in said)
+
     def verdict(self) -> Verdict:
         """Return the verdict on the table."""
-        code = self._code()
-        values = self._values() if self.scores else {"leaders": [], "failed": self.failed}
-        sentences = self._leading(values) if code == "leads" else reasons(self, code, values)
-        where = shortened(self.rows[0].place(self.info.tables), 2 * LONGEST_NAME)
-        texts = tuple(printable(text) for text in sentences)
-        return Verdict(code, self.table, where, self.label, texts, values)
+        values = self.values if self.scores else {"leaders": [], "failed": self.failed}
+        return Verdict(self.code, self.table, self.where, self.label, self.sentences(), values)
 
-    def _code(self) -> str:
+    @property
+    def code(self) -> str:
+        """The answer in a word, as `Verdict` has it."""
         if not self.scores:
             return "no-row"
         if len(self.scores) == 1:
@@ -398,7 +409,9 @@ class Standing:
             return "no-leader"
         return "leads" if self.can_decide else "cannot-decide"
 
-    def _values(self) -> dict[str, Any]:
+    @cached_property
+    def values(self) -> dict[str, Any]:
+        """What the sentences say of the rows, as `Verdict` has it."""
         better = {name: self.is_better(name) for name in self.rivals}
         others = [name for name in self.scores if name not in self.leaders]
         baseline = next((name for name in self.simple if name in self.leaders), None)
@@ -435,13 +448,13 @@ class Standing:
             "claim": self.comparison.claim if self.comparison else None,
         }
 
-    def _leading(self, values: Mapping[str, Any]) -> Iterator[str]:
+    def _leading(self) -> Iterator[str]:
         def text(most: int) -> str:
             verb = "leads" if len(self.leaders) == 1 else "lead"
             began = f"{row_names(self.leaders, most)} {verb} by {self.label} ({self.shown()})"
             if self.margin is not None and self.rivals:
-                return f"{began}: {answers_in_words(self, most)}{self.above_baseline(values)}."
-            return f"{began}{_against(values, most)}{self.above_baseline(values)}."
+                return f"{began}: {answers_in_words(self, most)}{self.above_baseline()}."
+            return f"{began}{_against(self.values, most)}{self.above_baseline()}."
 
         yield fitting(text)
         if users := self.about_users():
@@ -455,8 +468,8 @@ class Standing:
             began = f"The smallest difference from {name} that this run could have found"
             yield f"{began} is {size} (power 80%)."
         about = self.comparison.about if self.comparison else ""
-        about = about or CLAIMS[values["claim"]]
-        yield fitting(lambda most: f"{about}{self.left_out(values, most)}.")
+        about = about or CLAIMS[self.values["claim"]]
+        yield fitting(lambda most: f"{about}{self.left_out(most)}.")
 
     def shown(self, score: float | None = None) -> str:
         """Return a value, that of the leaders by default, with the decimals of the table."""
@@ -484,8 +497,9 @@ class Standing:
         users = f"{low:,}" if low == high else f"{low:,} to {high:,}"
         return f"The rows have different users: the tests compare the {users} that two rows share."
 
-    def above_baseline(self, values: Mapping[str, Any]) -> str:
+    def above_baseline(self) -> str:
         """Return how far the leader is from the best baseline."""
+        values = self.values
         if values["baseline"] is None:
             return ""
         baseline = shortened(values["baseline"])
@@ -509,14 +523,14 @@ class Standing:
             return "better than"
         return "significantly better than"
 
-    def left_out(self, values: Mapping[str, Any], most: int) -> str:
+    def left_out(self, most: int) -> str:
         """Return which rows the verdict leaves out, and why."""
         parts = []
-        if values["failed"]:
-            parts.append(f"{row_names(values['failed'], most)} failed")
-        if self.comparison and values.get("left_out"):
-            were = "was" if len(values["left_out"]) == 1 else "were"
-            parts.append(f"{row_names(values['left_out'], most)} {were} not compared")
+        if self.failed:
+            parts.append(f"{row_names(self.failed, most)} failed")
+        if self.comparison and self.scores and (names := self.values["left_out"]):
+            were = "was" if len(names) == 1 else "were"
+            parts.append(f"{row_names(names, most)} {were} not compared")
         return "".join(f"; {part}" for part in parts)
 
 

@@ -331,11 +331,8 @@ class GroupsOfTables(BuiltinAnalysis):
     def _scores(self, division: _Division, cells: Sequence[AnyCell]) -> Iterator[GroupScores]:
         rows = {cell.row: cell.algorithm for cell in cells}
         failed = failed_metrics(cells).keys() | ({} if division.of_users else self.failed).keys()
-        labels = [
-            str(metric)
-            for metric in division.metrics
-            if not all((row, str(metric)) in failed for row in rows)
-        ]
+        every = [str(metric) for metric in division.metrics]
+        labels = [label for label in every if any((row, label) not in failed for row in rows)]
         table = self._table(division, labels, failed)
         compared: list[Means] = [{} for _ in division.groups.names]
         if (settings := self.settings) is not None:
@@ -360,7 +357,7 @@ class GroupsOfTables(BuiltinAnalysis):
                 )
                 for j, (row, algorithm) in enumerate(rows.items()):
                     mean = compared[place].get((label, row))
-                    mean = mean or self._alone(one[place, :, j], row, algorithm, state)
+                    mean = mean or self._alone(one[place][:, j], row, algorithm, state)
                     gap = zip(REST, map(or_none, rest[:, place * len(rows) + j]), strict=True)
                     letters = {"letters": "" if group.is_small else mean.letters}
                     group.algorithms.append(GroupMean(**mean.model_dump() | dict(gap) | letters))
@@ -380,18 +377,14 @@ class GroupsOfTables(BuiltinAnalysis):
         """Return the scores of the finished cells, and who belongs to the groups of a division."""
         frames, numbers, codes, firsts = zip(*self.cells, strict=True)
         frame, sizes = pd.concat(frames, ignore_index=True), [*map(len, frames)]
-        masks, of_users = division.groups.masks, division.of_users
-        members = [
-            np.concatenate(
-                [masks[n][group][users] for n, users in zip(numbers, codes, strict=True)]
-            )
-            if of_users
-            else np.ones(len(frame), np.bool_)
-            for group in range(len(division.groups.names))
-        ]
-        rows = frame["row"].to_numpy()
+        members = [np.ones(len(frame), np.bool_) for _ in division.groups.names]
+        if division.of_users:
+            folds = [division.groups.masks[number] for number in numbers]
+            in_cells = [fold[:, users] for fold, users in zip(folds, codes, strict=True)]
+            members = [*np.concatenate(in_cells, axis=1)]
         without = {
-            label: np.isin(rows, [row for row, of in failed if of == label]) for label in labels
+            label: frame["row"].isin([row for row, of in failed if of == label]).to_numpy()
+            for label in labels
         }
         return _Table(frame, division, members, np.repeat(firsts, sizes), without)
 
@@ -413,19 +406,16 @@ class GroupsOfTables(BuiltinAnalysis):
 
     def _alone(self, scores: Floats, row: str, algorithm: str, state: int) -> AlgorithmMean:
         """Describe a row that is not compared with others."""
-        defined, ends = scores[~np.isnan(scores)], (np.nan, np.nan)
+        defined = scores[~np.isnan(scores)]
+        n_users, low, high = len(defined), np.nan, np.nan
         if self.settings is not None:
             chosen = _interval(self.settings)
-            low, high = statistics.bootstrap_interval(defined[:, None], seed=state, **chosen)
-            ends = (low[0], high[0])
+            lows, highs = statistics.bootstrap_interval(defined[:, None], seed=state, **chosen)
+            low, high = lows[0], highs[0]
+        mean = float(defined.mean()) if n_users else None
+        ends: dict[str, Any] = {"low": or_none(low), "high": or_none(high)}
         return AlgorithmMean(
-            row=row,
-            algorithm=algorithm,
-            mean=float(defined.mean()) if len(defined) else None,
-            low=or_none(ends[0]),
-            high=or_none(ends[1]),
-            letters="",
-            n_users=len(defined),
+            row=row, algorithm=algorithm, mean=mean, letters="", n_users=n_users, **ends
         )
 
     def _gaps(self, division: _Division, one: Floats, other: Floats, state: int) -> Floats:
@@ -438,7 +428,10 @@ class GroupsOfTables(BuiltinAnalysis):
     def _extremes(
         self, division: _Division, groups: Sequence[GroupResult], one: Floats, state: int
     ) -> list[GroupGap]:
-        """Return each row's greatest group less its least, among those that are not small."""
+        """Return each row's greatest group less its least, among those that are not small.
+
+        The scores in `one` are of shape (groups, users, rows).
+        """
         if sum(not group.is_small for group in groups) < 2:
             return []
 
@@ -480,12 +473,10 @@ class GroupsOfTables(BuiltinAnalysis):
                 lacking.setdefault(out, []).append(division.section.title)
         for labels, titles in lacking.items():
             yield Note("groups-without-metrics", {"groups": titles, "metrics": labels}, where)
-        reasons = {label: reason for (_, label), reason in self.failed.items()}
-        for label, reason in reasons.items():
+        for label, reason in {label: reason for (_, label), reason in self.failed.items()}.items():
             yield Note("metric-failed-in-groups", {"metric": label, "reason": reason}, where)
         for metric in {metric.title: metric for metric in results}.values():
-            sizes = {group.group: group.n_members for group in metric.groups}
-            n_unknown = sizes.get(UNKNOWN, 0)
+            n_unknown = sum(of.n_members for of in metric.groups if of.group == UNKNOWN)
             if metric.title == KNOWN.title:
                 if self.adds_known:  # a user may be known in one fold and unknown in another
                     tested = (split.ratings.users[split.test] for split in self.splits.values())

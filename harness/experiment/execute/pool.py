@@ -7,7 +7,7 @@ import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
@@ -38,6 +38,7 @@ MOST_BYTES = 256_000_000
 """Of records that are kept in memory until they are scored; the others are read back."""
 
 
+@dataclass(eq=False)
 class Pool:
     """Computes and stores the cells of a run: here, in child processes or on a cluster.
 
@@ -46,36 +47,30 @@ class Pool:
     not all that decides them could be recorded.
     """
 
-    def __init__(
-        self,
-        plan: Plan,
-        attempt: Callable[..., Outcome],
-        workers: int,
-        watch: Watch,
-        *,
-        fresh: bool = False,
-        trust_cache: bool = False,
-    ) -> None:
-        self.plan, self.workers, self.watch = plan, workers, watch
-        self.fresh, self.trust_cache = fresh, trust_cache
-        self.attempt = attempt
-        self.store = CellStore.default()
-        self.computed: set[str] = set()
-        """Keys of the cells of this run that were not there before."""
-        self.unrecorded: dict[str, dict[str, None]] = {}
-        """By the name of your own code, why its cells cannot be reused."""
-        self.of_session: dict[str, None] = {}
-        """Names of your own code that was computed with the objects of this process."""
-        self._reads: dict[str, Reads | None] = {}
-        """Lists of reads by key; None for one that is damaged."""
-        self._holds: dict[str, bool] = {}
-        """By the key of a list, whether everything in it is as it was."""
-        self._of_this_run: set[str] = set()
-        """Keys of stored cells that no other run can take."""
-        self._records: dict[str, CellRecord] = {}
-        self._n_bytes = 0
-        self._begun: set[str] = set()
-        self._elsewhere: Elsewhere | None = None
+    plan: Plan
+    attempt: Callable[..., Outcome]
+    workers: int
+    watch: Watch
+    _: KW_ONLY
+    fresh: bool = False
+    trust_cache: bool = False
+    store: CellStore = field(default_factory=CellStore.default)
+    computed: set[str] = field(default_factory=set)
+    """Keys of the cells of this run that were not there before."""
+    unrecorded: dict[str, dict[str, None]] = field(default_factory=dict)
+    """By the name of your own code, why its cells cannot be reused."""
+    of_session: dict[str, None] = field(default_factory=dict)
+    """Names of your own code that was computed with the objects of this process."""
+    _reads: dict[str, Reads | None] = field(default_factory=dict)
+    """Lists of reads by key; None for one that is damaged."""
+    _holds: dict[str, bool] = field(default_factory=dict)
+    """By the key of a list, whether everything in it is as it was."""
+    _of_this_run: set[str] = field(default_factory=set)
+    """Keys of stored cells that no other run can take."""
+    _records: dict[str, CellRecord] = field(default_factory=dict)
+    _n_bytes: int = 0
+    _begun: set[str] = field(default_factory=set)
+    _elsewhere: Elsewhere | None = None
 
     def close(self) -> None:
         """End what computes cells elsewhere."""
@@ -93,9 +88,9 @@ class Pool:
         An interrupt ends it even if the code of an algorithm caught it.
         """
         missing = self.missing(cells)
-        keys = {cell.key for cell in missing}
-        for cell in cells if trials else ():
-            if cell.key not in keys:
+        if trials:
+            keys = {cell.key for cell in missing}
+            for cell in [cell for cell in cells if cell.key not in keys]:
                 self.watch(CellFinished(cell.title, 0.0, found=True))
         if missing:
             self.store.check_writable()
@@ -139,7 +134,7 @@ class Pool:
 
     def _found(self, cell: Cell) -> Iterator[str]:
         """Yield the keys under which a result of an earlier run would stand for a cell."""
-        place = self.plan.place(cell)
+        place = self.plan.code.place(cell)
         if self.fresh or place is Workplace.SESSION:
             return
         if place is Workplace.USUAL:
@@ -154,7 +149,7 @@ class Pool:
 
     def lists_of(self, cell: Cell) -> Iterator[Reads]:
         """Yield what the code of a cell had read in earlier runs whose results can be reused."""
-        if self.fresh or self.plan.place(cell) is not Workplace.RECORDED:
+        if self.fresh or self.plan.code.place(cell) is not Workplace.RECORDED:
             return
         for list_key in self.store.lists(cell.key):
             if list_key not in self._reads:
@@ -200,7 +195,7 @@ class Pool:
 
     def _put(self, cell: Cell, outcome: Outcome) -> None:
         """Store what was computed; for your own code, beside the list of what it has read."""
-        record, place = outcome.record, self.plan.place(cell)
+        record, place = outcome.record, self.plan.code.place(cell)
         if record is None:
             return
         key = cell.key
@@ -255,7 +250,7 @@ class Pool:
         in_others = not is_local or self.workers > 1 or execution.time_limit is not None
         if in_others:  # several at once, which are of one place
             cells = sorted(cells, key=self._order)
-        for place, of_place in itertools.groupby(cells, self.plan.place):
+        for place, of_place in itertools.groupby(cells, self.plan.code.place):
             elsewhere = in_others or place is Workplace.RECORDED
             if elsewhere and place is not Workplace.SESSION:
                 if self._elsewhere is None:
@@ -273,7 +268,7 @@ class Pool:
 
     def _order(self, cell: Cell) -> int:
         """Return what sorts cells by where they are computed."""
-        return [*Workplace].index(self.plan.place(cell))
+        return [*Workplace].index(self.plan.code.place(cell))
 
     def finish(self, cell: Cell, compute: Callable[[], Outcome], patience: float) -> Outcome | None:
         """Compute and store a cell unless it is stored; None if another run is still at it."""
