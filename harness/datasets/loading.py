@@ -35,6 +35,7 @@ from harness.datasets.readers.packed import CountedStream, Progress, open_member
 from harness.datasets.readers.text import read_text
 from harness.datasets.section import (
     OF_LOADED,
+    OF_TEXT,
     OF_VALUES,
     DatasetSection,
     FeaturesSection,
@@ -337,25 +338,14 @@ def _by_policy(flaws: Sequence[Flaw]) -> tuple[Flaw, ...]:
 def load_file(section: DatasetSection, base: Path | None, progress: Progress | None) -> Ratings:
     """Load the file, or the files, that a config names."""
     columns = section.columns.model_dump(exclude_unset=True) if section.columns else {}
-    options = ReadOptions(
-        section.format,
-        section.separator,
-        section.header,
-        section.encoding,
-        {role: column for role, column in columns.items() if column or role == "timestamp"},
-        section.decimal,
-        section.thousands or "",
-        section.time_format or "",
-        section.id_spellings,
-        section.skip,
-        section.comment,
-        table=section.table,
-        query=section.query,
-        limits=section.limits,
-    )
-    with found(section.paths, base, section.sha256, section.limits) as places:
+    columns = {role: column for role, column in columns.items() if column or role == "timestamp"}
+    keys = {*OF_TEXT, "time_format", "id_spellings", "table", "query"}
+    written = section.model_dump(include=keys, exclude_none=True)
+    limits, paths = section.limits, section.paths
+    options = ReadOptions(kind=section.format, columns=columns, limits=limits, **written)
+    with found(paths, base, section.sha256, limits) as places:
         tables = [read_file(place.path, options, place.where, progress) for place in places]
-    name = name_of(section.paths)
+    name = name_of(paths)
     table = tables[0] if len(tables) == 1 else joined(tables, name)
     return Ratings.from_table(table, name, section=section)
 
@@ -409,7 +399,7 @@ def load_plugin(name: str, base: Path | None = None) -> Ratings:
         return replace(data, name=name)
     if is_loaded(data):
         try:
-            return of_loaded(data, {}, name, ValueFormat(""), {})
+            return of_loaded(data, {}, name, ValueFormat(), {})
         except DataError as error:
             raise DataError(f"{where}: {error}") from error
     raise DataError(
@@ -476,9 +466,8 @@ def under_options(source: Any, section: DatasetSection) -> Any:
 def _value_format(section: DatasetSection, chosen: Mapping[str, object]) -> ValueFormat:
     """Return how values of loaded data are written; a decimal point is not assumed."""
     decimal = section.decimal if "decimal" in chosen else ""
-    return ValueFormat(
-        decimal, section.thousands or "", section.time_format or "", section.id_spellings
-    )
+    keys = {"thousands", "time_format", "id_spellings"}
+    return ValueFormat(decimal=decimal, **section.model_dump(include=keys, exclude_none=True))
 
 
 def _aligned(features: pd.DataFrame | None, ids: NDArray[np.object_]) -> pd.DataFrame | None:

@@ -292,7 +292,7 @@ class Ratings:
         roles = {"user": user, "item": item, "rating": rating, "timestamp": timestamp}
         named = {role: column for role, column in roles.items() if column is not None}
 
-        table = table_of_frame(frame, named, name, ValueFormat(decimal))
+        table = table_of_frame(frame, named, name, ValueFormat(decimal=decimal))
         return cls.from_table(table, name, **policies)
 
     @classmethod

@@ -90,10 +90,10 @@ def unpacked(path: Path, where: str, limits: Limits | None = None) -> Iterator[t
 
     It is unpacked to a folder that is removed at the end, as far as limits and disk allow.
     """
-    limits = limits or Limits()
     if not is_packed(path.name):
         yield path, where
         return
+    limits = limits or Limits()
     with ExitStack() as stack:
         folder = stack.enter_context(
             tempfile.TemporaryDirectory(prefix="harness-", ignore_cleanup_errors=True)

@@ -27,7 +27,6 @@ from harness._util.files import report_os_error
 from harness._util.libraries import arrow_csv, pa
 from harness.datasets.columns import RATINGS, find_columns, is_number, refuse_without_ratings
 from harness.datasets.conversion import SHOWN, Flaw, Table, convert
-from harness.datasets.policies import ValueFormat
 from harness.datasets.readers.base import NO_ROWS, Reader, ReadOptions, example_lines
 from harness.datasets.readers.packed import CountedStream
 from harness.errors import DataError, counted, joined
@@ -378,7 +377,7 @@ def read_text(stream: io.BufferedReader, options: ReadOptions, where: str) -> Ta
             rows.add_records(block, blocks)
             if len(rows.faults[""]) > MOST_FAULTS:
                 break
-    return rows.table(where, options.values)
+    return rows.table(where)
 
 
 def _assumption(options: ReadOptions) -> str:
@@ -446,16 +445,14 @@ class _Rows:
     """The rows of a text as they are read: columns of text, lines, and what is wrong with some."""
 
     def __init__(self, layout: Layout, options: ReadOptions, line: int, notes: list[Note]) -> None:
-        self.notes = notes
-        self.layout, self.options, self.line = layout, options, line
-        self.kinds = options.roles.kinds
-        coded, text = pa.dictionary(pa.int32(), pa.string()), pa.string()
-        are_ids = {role: self.kinds[role] in ("id", "text") for role in layout.columns}
-        self.types = {role: coded if is_id else text for role, is_id in are_ids.items()}
+        self.layout, self.options, self.line, self.notes = layout, options, line, notes
+        text, kinds = pa.string(), options.roles.kinds
+        types = {"id": pa.dictionary(pa.int32(), text), "text": pa.dictionary(pa.int32(), text)}
+        self.types = {role: types.get(kinds[role], text) for role in layout.columns}
         self.n_rows = 0
         self.chunks: dict[str, list[pa.Array]] = {role: [] for role in layout.columns}
         self.lines: list[tuple[int, Sequence[int]]] = []  # from the row on, the line of each
-        self.faults: dict[str, list[int]] = {"": [], "unreadable": []}  # rows by policy
+        self.faults = {"": list[int](), "unreadable": list[int]()}  # rows by policy
         self.described: dict[int, str] = {}  # what is wrong with the first of them
         self.tall: list[int] = []  # the lines of rows that take several
 
@@ -463,9 +460,10 @@ class _Rows:
         """Add a block if each of its lines is one row without fault; return whether it is."""
         layout = self.layout
         separator = layout.separator
-        if layout.quoted and '"' in block:
-            return False
-        if not layout.is_one_byte:
+        if layout.is_one_byte:
+            if layout.quotes and '"' in block:
+                return False
+        else:
             if UNIT in block:
                 return False
             if separator == "whitespace":
@@ -545,7 +543,7 @@ class _Rows:
                 return f"the {role} is not UTF-8; {self.options.advice()}"
         return ""
 
-    def table(self, where: str, values: ValueFormat) -> Table:
+    def table(self, where: str) -> Table:
         """Return the converted columns of all rows."""
         if not self.n_rows:
             raise DataError(f"{where}: {NO_ROWS}")
@@ -561,11 +559,11 @@ class _Rows:
             for policy, rows in self.faults.items()
             if rows
         ]
-        notes = self.notes
         if self.tall:
-            notes.append(Note("several-lines", {"n": len(self.tall), "line": self.tall[0]}))
+            self.notes.append(Note("several-lines", {"n": len(self.tall), "line": self.tall[0]}))
         columns = {role: pa.chunked_array(chunks) for role, chunks in self.chunks.items()}
-        return convert(columns, self.kinds, where, at, values=values, notes=notes, flaws=flaws)
+        known, kinds = self.options, self.options.roles.kinds
+        return convert(columns, kinds, where, at, values=known, notes=self.notes, flaws=flaws)
 
 
 def _records(
