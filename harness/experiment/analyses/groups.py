@@ -218,7 +218,7 @@ class GroupsOfTables(BuiltinAnalysis):
             KNOWN not in sections and not drops and 0 < are_known.sum() < len(are_known)
         )
         averaged = [metric for metric in plan.metrics if is_mean_of_users(metric)]
-        ranked = [m for m in averaged if not (m.needs_pairs or m.needs_exposure)]
+        ranked = [m for m in averaged if m.is_ranking and not m.is_weighted]
         self.divisions: list[_Division] = []
         for section in [*sections, *([KNOWN] if self.adds_known else [])]:
             groups, of_users = divide(section, splits), section.side == "users"
