@@ -249,7 +249,6 @@ def estimates_of(
 ) -> Outcome:
     """Return the estimates of pairs or, without items, of all training items for each user."""
     trainset: ColumnTrainset = model.trainset
-    clip = clip and not is_preference(model)
     if scorer is None:
         return _predicted(model, users, items, clip)
     inner_users = users if scorer.takes_codes else trainset.inner_users[users]
@@ -264,13 +263,13 @@ def estimates_of(
     impossible = np.broadcast_to(none, estimates.shape)
     if np.any(none):
         estimates[impossible] = model.default_prediction()
-    if clip:
+    if clip and not is_preference(model):
         _clip(model, estimates, clip)
     return estimates, impossible
 
 
 def _predicted(model: surprise.AlgoBase, users: Codes, items: Codes | None, clip: bool) -> Outcome:
-    return predicted(model, users, items, clip)
+    return predicted(model, users, items, clip and not is_preference(model))
 
 
 _warm: set[str] = set()
