@@ -12,10 +12,10 @@ import csv
 import io
 import re
 from bisect import bisect_right
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from itertools import chain, islice
 from operator import itemgetter
 from pathlib import Path
@@ -441,20 +441,32 @@ def _memory_of_arrow(content: bytes) -> pa.Buffer:
     return sink.getvalue()
 
 
+@dataclass
 class _Rows:
     """The rows of a text as they are read: columns of text, lines, and what is wrong with some."""
 
-    def __init__(self, layout: Layout, options: ReadOptions, line: int, notes: list[Note]) -> None:
-        self.layout, self.options, self.line, self.notes = layout, options, line, notes
-        text, kinds = pa.string(), options.roles.kinds
-        types = {"id": pa.dictionary(pa.int32(), text), "text": pa.dictionary(pa.int32(), text)}
-        self.types = {role: types.get(kinds[role], text) for role in layout.columns}
-        self.n_rows = 0
-        self.chunks: dict[str, list[pa.Array]] = {role: [] for role in layout.columns}
-        self.lines: list[tuple[int, Sequence[int]]] = []  # from the row on, the line of each
-        self.faults = {"": list[int](), "unreadable": list[int]()}  # rows by policy
-        self.described: dict[int, str] = {}  # what is wrong with the first of them
-        self.tall: list[int] = []  # the lines of rows that take several
+    layout: Layout
+    options: ReadOptions
+    line: int
+    notes: list[Note]
+    n_rows: int = 0
+    chunks: dict[str, list[pa.Array]] = field(default_factory=partial(defaultdict, list))
+    lines: list[tuple[int, Sequence[int]]] = field(default_factory=list)
+    """From the row on, the line of each."""
+    faults: dict[str, list[int]] = field(default_factory=partial(defaultdict, list))
+    """Rows by policy."""
+    described: dict[int, str] = field(default_factory=dict)
+    """What is wrong with the first of them."""
+    tall: list[int] = field(default_factory=list)
+    """The lines of rows that take several."""
+
+    @cached_property
+    def types(self) -> dict[str, pa.DataType]:
+        """The type of each column: ids and texts, which come again, are coded."""
+        text, kinds = pa.string(), self.options.roles.kinds
+        coded = pa.dictionary(pa.int32(), text)
+        is_number = {role: kinds[role] in ("number", "time") for role in self.layout.columns}
+        return {role: text if plain else coded for role, plain in is_number.items()}
 
     def add_block(self, block: str) -> bool:
         """Add a block if each of its lines is one row without fault; return whether it is."""
