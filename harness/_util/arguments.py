@@ -14,6 +14,7 @@ import types
 import typing
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache, wraps
 from numbers import Integral, Real
 from pathlib import Path
@@ -245,8 +246,13 @@ def _fits_one(value: object, hint: Any) -> bool:
     if hint in (int, float):
         number = Integral if hint is int else Real
         return isinstance(value, number) and not isinstance(value, bool | np.bool_)
+    if origin is Sequence:
+        return _is_sequence(value, get_args(hint))
+    if origin is Iterable and isinstance(value, str | bytes):
+        return False
     if inspect.isclass(origin):
-        return _is_instance(value, origin, get_args(hint))
+        with suppress(TypeError):  # a protocol
+            return isinstance(value, origin)
     return True  # a type variable, or what only type checkers know
 
 
@@ -265,19 +271,12 @@ def _is_array(value: object, hint: Any) -> bool:
     return is_whole_array and value.dtype.kind in kinds  # type: ignore[attr-defined]
 
 
-def _is_instance(value: object, kind: type, inside: tuple[Any, ...]) -> bool:
-    if kind is Sequence:
-        # An array, a Series and an index are sequences without saying so.
-        right = hasattr(value, "__len__") and hasattr(value, "__getitem__")
-        right = right and not isinstance(value, str | bytes | Mapping)
-        right = right and not hasattr(value, "columns")
-        return right and all(_fits(part, inside[0]) for part in value if inside)  # type: ignore[attr-defined]
-    if kind is Iterable and isinstance(value, str | bytes):
-        return False
-    try:
-        return isinstance(value, kind)
-    except TypeError:  # a protocol
-        return True
+def _is_sequence(value: object, inside: tuple[Any, ...]) -> bool:
+    # An array, a Series and an index are sequences without saying so.
+    right = hasattr(value, "__len__") and hasattr(value, "__getitem__")
+    right = right and not isinstance(value, str | bytes | Mapping)
+    right = right and not hasattr(value, "columns")
+    return right and all(_fits(part, inside[0]) for part in value if inside)  # type: ignore[attr-defined]
 
 
 def unmasked(name: str, values: ArrayLike, error: type[HarnessError] = HarnessError) -> ArrayLike:

@@ -175,8 +175,15 @@ class Definition:
 
         A MetricError is raised where there is no such rank, or values exclude it or each other.
         """
-        k = None if text is None else self._rank(text.strip())
-        if k is None and self.cut == "required":
+        k, text = None, text and text.strip()
+        if text is not None and self.cut == "none":
+            raise MetricError(f"{self.name} has no rank; leave @{text} out")
+        if text is not None:
+            sound = text.isascii() and text.isdigit() and len(text) <= len(str(GREATEST_K))
+            if not (sound and 0 < int(text) <= GREATEST_K):
+                raise MetricError(f"k is {text!r}; use a whole number from 1 to {GREATEST_K:,}")
+            k = int(text)
+        elif self.cut == "required":
             raise MetricError(f"{self.name} needs a rank; write {label}@10")
         params = self.values(chosen)
         fault = self.fault(params, k) if self.fault else ""
@@ -185,14 +192,6 @@ class Definition:
         if fault:
             raise MetricError(fault.format(label=label))
         return k
-
-    def _rank(self, text: str) -> int:
-        if self.cut == "none":
-            raise MetricError(f"{self.name} has no rank; leave @{text} out")
-        sound = text.isascii() and text.isdigit() and len(text) <= len(str(GREATEST_K))
-        if not (sound and 0 < int(text) <= GREATEST_K):
-            raise MetricError(f"k is {text!r}; use a whole number from 1 to {GREATEST_K:,}")
-        return int(text)
 
     def check_relevance(self, chosen: Chosen, relevance: ArrayLike) -> None:
         """Refuse relevances that the metric does not define, with what to change in the label."""

@@ -61,8 +61,7 @@ def declaration(name: str) -> Definition:
 
 def spelled(name: str) -> str:
     """Return a metric's name as its plug-in spells it, or raise a MetricError with a suggestion."""
-    names = plugins.builtin_names("metrics")
-    if name in names or ":" in name or plugins.recorded("metrics", name):
+    if name in plugins.builtin_names("metrics") or ":" in name or plugins.recorded("metrics", name):
         return name
     names = plugins.names("metrics")
     if name in names:

@@ -172,13 +172,14 @@ class Parameter:
         numbers = value.numbers
         if not all(map(math.isfinite, numbers)):
             raise MetricError(f"{self.name}={value} is not finite; write plain numbers")
-        if word == "table" and (min(numbers) < 0 or any(b < a for a, b in pairwise(numbers))):
-            raise MetricError(
-                f"the gains of {value} are negative or fall; write the gain of relevance 0, 1, "
-                "2, ... from the least to the most"
-            )
-        if word == "table" and (fault := unit_fault(MOST_RATING, np.array(numbers))):
-            raise MetricError(f"the gains of {value} have {fault}")
+        if word == "table":
+            if min(numbers) < 0 or any(b < a for a, b in pairwise(numbers)):
+                raise MetricError(
+                    f"the gains of {value} are negative or fall; write the gain of relevance 0, 1, "
+                    "2, ... from the least to the most"
+                )
+            if fault := unit_fault(MOST_RATING, np.array(numbers)):
+                raise MetricError(f"the gains of {value} have {fault}")
         if word == "random":
             seed = numbers[0] if numbers else 0.0
             if not seed.is_integer() or not 0 <= seed < 2**32:

@@ -212,16 +212,14 @@ def find_beginning(blocks: Iterator[str], options: ReadOptions, where: str) -> B
 
     A last comment that names the columns is the header.
     """
-    line, separator, comments, block = 1, None, 0, ""
-    commented = ""
+    line, separator, comments, commented, block = 1, None, 0, "", ""
     while True:
-        body = block.lstrip("\n")
-        line += len(block) - len(body)
-        if not body:
+        while not (body := block.lstrip("\n")):
+            line += len(block)
             block = next(blocks, "")
             if not block:
                 raise DataError(f"{where}: {NO_ROWS}")
-            continue
+        line += len(block) - len(body)
         first = body[: LONGEST_LINE + 1].partition("\n")[0]
         if len(first) > LONGEST_LINE:
             raise DataError(f"{where}:{line}: {TOO_LONG}")
@@ -236,14 +234,12 @@ def find_beginning(blocks: Iterator[str], options: ReadOptions, where: str) -> B
         else:
             comments, commented = comments + 1, first
         block = body[len(first) :]
-    notes = []
     if comments:
         header = commented.lstrip("# \t")
         if _is_header(header, first, separator, options):
             line, body, first, comments = line - 1, f"{header}\n{body}", header, comments - 1
-    if comments:
-        notes.append(Note("comments-skipped", {"n": comments, "line": line}))
-    return Beginning(line, first, body, separator, tuple(notes))
+    notes = (Note("comments-skipped", {"n": comments, "line": line}),) if comments else ()
+    return Beginning(line, first, body, separator, notes)
 
 
 def _is_header(header: str, first: str, separator: str | None, options: ReadOptions) -> bool:
@@ -430,17 +426,6 @@ def _blocks(stream: io.BufferedReader, options: ReadOptions, where: str) -> Iter
             text.detach()  # the stream is closed by its owner
 
 
-def _memory_of_arrow(content: bytes) -> pa.Buffer:
-    """Return a copy of bytes in Arrow's memory.
-
-    A thread of Arrow's may release its block last: to release bytes of Python it needs the
-    interpreter, and ends the process if that is already shutting down.
-    """
-    sink = pa.BufferOutputStream()
-    sink.write(content)
-    return sink.getvalue()
-
-
 @dataclass
 class _Rows:
     """The rows of a text as they are read: columns of text, lines, and what is wrong with some."""
@@ -486,9 +471,13 @@ class _Rows:
             separator = UNIT
         if block.strip("\n"):
             roles = {position: role for role, position in layout.columns.items()}
+            # A copy in Arrow's memory: one of its threads may release the block last. To release
+            # bytes of Python it needs the interpreter, and ends the process if that shuts down.
+            memory = pa.BufferOutputStream()
+            memory.write(block.encode("utf-8", "surrogateescape"))
             try:
                 table = arrow_csv.read_csv(
-                    pa.BufferReader(_memory_of_arrow(block.encode("utf-8", "surrogateescape"))),
+                    pa.BufferReader(memory.getvalue()),
                     arrow_csv.ReadOptions(
                         column_names=[roles.get(n, str(n)) for n in range(layout.n_fields)],
                         block_size=LONGEST_LINE,
