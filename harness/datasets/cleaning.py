@@ -57,10 +57,8 @@ def clean(table: Table, section: DatasetSection) -> tuple[Table, tuple[float, fl
     notes: list[Note] = []
     flaws = [*table.flaws, *_missing(table)]
     usable = _without(flaws, len(table))
-    for key in ("unreadable", "missing"):
-        n_lost = sum(len(flaw.rows) for flaw in flaws if flaw.policy == key)
-        if n_lost and getattr(section, key) == "drop":
-            notes.append(Note(f"{key}-dropped", {"n": n_lost}))
+    if flaws:
+        _note_dropped(flaws, section, notes)
     ratings, not_rated = table.numbers["rating"], section.not_rated
     doubt = None
     if not_rated:
@@ -107,6 +105,14 @@ def _rated(
     counts = {"n": int(np.count_nonzero(unrated)), "n_all": len(ratings)}
     notes.append(Note("not-rated-dropped", {"values": [*not_rated], **counts}))
     return usable & ~unrated
+
+
+def _note_dropped(flaws: Sequence[Flaw], section: DatasetSection, notes: list[Note]) -> None:
+    """Note how many rows are dropped as they cannot be read or lack a value."""
+    for key in ("unreadable", "missing"):
+        n_lost = sum(len(flaw.rows) for flaw in flaws if flaw.policy == key)
+        if n_lost and getattr(section, key) == "drop":
+            notes.append(Note(f"{key}-dropped", {"n": n_lost}))
 
 
 def _found_scale(ratings: NDArray[np.float64], notes: list[Note]) -> tuple[float, float]:
@@ -246,6 +252,8 @@ def _missing(table: Table) -> list[Flaw]:
     absent |= {role: np.isnan(column) for role, column in table.numbers.items()}
     undated = {role: column == NO_TIME for role, column in table.times.items()}
     lacking = absent | undated
+    if not any(rows.any() for rows in lacking.values()):
+        return []
     readable = _without(table.flaws, len(table))
     incomplete = readable & np.logical_or.reduce(list(absent.values()))
     only_undated = readable & ~incomplete & np.logical_or.reduce(list(lacking.values()))

@@ -214,10 +214,10 @@ def read_numbers(
         mark(np.isinf(numbers), lambda row: f"the {role} {numbers[row]} is not finite")
     else:
         raise DataError(f"{role}s of type {column.type}; turn them into numbers")
-    if role == "rating":  # which is squared; of other numbers the order counts
+    large = np.abs(numbers) > MOST_RATING
+    if role == "rating" and large.any():  # which is squared; of other numbers the order counts
         fault = f"is too large to be squared; use a unit that gives at most {MOST_RATING:g}"
-        large = np.isfinite(numbers) & (np.abs(numbers) > MOST_RATING)
-        mark(large, lambda row: f"the rating {numbers[row]:.3g} {fault}")
+        mark(large & np.isfinite(numbers), lambda row: f"the rating {numbers[row]:.3g} {fault}")
     return numbers
 
 
