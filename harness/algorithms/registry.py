@@ -128,10 +128,7 @@ def _meant(name: str, choices: Collection[str]) -> str:
 
 def find(name: str) -> type:
     """Return the class of an algorithm by its name in any spelling, or ``package.module:Class``."""
-    if ":" not in name:
-        return entry(name).model_class
-
-    return own.load(name)
+    return own.load(name) if ":" in name else entry(name).model_class
 
 
 def create(name: str, params: Params, seed: int) -> surprise.AlgoBase:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 import os
 import tempfile
@@ -31,7 +32,7 @@ from harness.datasets.policies import Policies, ValueFormat
 from harness.datasets.ratings import Ratings
 from harness.datasets.readers import read_file
 from harness.datasets.readers.base import ReadOptions
-from harness.datasets.readers.packed import CountedStream, Progress, open_member
+from harness.datasets.readers.packed import BUFFER, CountedStream, Progress, open_member
 from harness.datasets.readers.text import read_text
 from harness.datasets.section import (
     OF_LOADED,
@@ -106,16 +107,21 @@ def load(
     elif hasattr(source, "tocoo") or not isinstance(source, DatasetSection | str | Path | Mapping):
         ratings = of_anything(source)
     else:
-        if not isinstance(source, DatasetSection):
-            source = section_of(source, base)
-        section: DatasetSection = source
+        section = source if isinstance(source, DatasetSection) else section_of(source, base)
         users = section.users if users is None else users
         items = section.items if items is None else items
         at_random = section.at_random if at_random is None else at_random
         for description in (users, items):
             if isinstance(description, FeaturesSection):  # said before much is read, or fetched
                 find_file(description.path, base)
-        ratings = _load(section, cache, base, progress)
+        if section.synthetic is not None or section.name == "synthetic":
+            ratings = make_up(section.synthetic or SyntheticSection())
+        elif section.name is None:
+            ratings = load_file(section, base, progress)
+        elif (data_set := section.data_set) is not None:
+            ratings = load_named(data_set, section, cache, base, progress)
+        else:
+            ratings = load_under(load_plugin(section.name, base), section, base)
     for role, description in (("user", users), ("item", items)):
         if description is not None:
             ratings = features.add(ratings, role, description, base)
@@ -138,20 +144,6 @@ def load_under(source: Any, section: DatasetSection, base: Path | None = None) -
         at_random=section.at_random,
         base=base,
     )
-
-
-def _load(
-    section: DatasetSection, cache: Path | None, base: Path | None, progress: Progress | None
-) -> Ratings:
-    if section.synthetic is not None or section.name == "synthetic":
-        return make_up(section.synthetic or SyntheticSection())
-    if section.name is None:
-        return load_file(section, base, progress)
-    data_set = section.data_set
-    if data_set is None:
-        return load_under(load_plugin(section.name, base), section, base)
-
-    return load_named(data_set, section, cache, base, progress)
 
 
 LOCK_PATIENCE = 3600.0
@@ -191,7 +183,8 @@ def load_named(
             )
         else:
             file = held.enter_context(path.open("rb"))
-            stream = CountedStream(file, progress, path.stat().st_size).buffered()
+            counted = CountedStream(file, progress, path.stat().st_size)
+            stream = io.BufferedReader(counted, BUFFER)
         if section.like == "pandas":
             table = read_plays_as_pandas(stream, where)
         elif data_set.content == "plays":

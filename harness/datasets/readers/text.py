@@ -28,7 +28,7 @@ from harness._util.libraries import arrow_csv, pa
 from harness.datasets.columns import RATINGS, find_columns, is_number, refuse_without_ratings
 from harness.datasets.conversion import SHOWN, Flaw, Table, convert
 from harness.datasets.readers.base import NO_ROWS, Reader, ReadOptions, example_lines
-from harness.datasets.readers.packed import CountedStream
+from harness.datasets.readers.packed import BUFFER, CountedStream
 from harness.errors import DataError, counted, joined
 from harness.notes.note import Note
 
@@ -634,7 +634,8 @@ class Delimited(Reader):
             report_os_error(options.where, "cannot be read", "check the path", DataError),
             path.open("rb") as file,
         ):
-            stream = CountedStream(file, options.progress, path.stat().st_size).buffered()
+            counted_stream = CountedStream(file, options.progress, path.stat().st_size)
+            stream: io.BufferedReader = io.BufferedReader(counted_stream, BUFFER)
             return read_text(stream, replace(options, separators=self.separators), options.where)
 
     def write_example(self, path: Path) -> None:
