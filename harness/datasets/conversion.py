@@ -225,8 +225,9 @@ def _read_texts(
     texts: pa.ChunkedArray, role: str, values: ValueFormat, mark: Marker
 ) -> NDArray[np.float64]:
     """Return texts as floats, NaN for none; rows that are no finite numbers are marked."""
+    is_plain = values.decimal != "," and not values.thousands
     with suppress(pa.ArrowInvalid):
-        numbers = floats(_with_points(texts, values))
+        numbers = floats(texts if is_plain else _with_points(texts, values))
         if np.isfinite(numbers).all():
             return numbers
 
