@@ -359,9 +359,6 @@ class DatasetSection(_File):
         if not isinstance(value, str):
             return value
 
-        if find(value) is not None:
-            return {"name": value}
-
         is_path = "/" in value or "\\" in value or is_ratings_file(value)
         return {"path" if is_path else "name": value}
 
