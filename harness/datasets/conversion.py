@@ -297,7 +297,7 @@ def read_ids(
     if kind == "text" and not is_coded and not pa.types.is_nested(column.type):
         column = column.cast(pa.string())
     typed = column.type.value_type if is_coded else column.type
-    if pa.types.is_decimal(typed) or not (is_numeric(typed) or is_text(typed)):
+    if not is_text(typed) and (pa.types.is_decimal(typed) or not is_numeric(typed)):
         subject, how = f"{role} ids", "as .astype(str)"
         if kind == "text":
             subject, how = f"the column {role!r}", "several values separated by '|'"
