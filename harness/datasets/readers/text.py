@@ -94,11 +94,12 @@ def header_and_columns(
     header = options.header
     if header is None:
         header = by_name or roles.names_columns(fields)
-        marks = [] if header else _numbers(fields, options)
-        text = next((mark for mark in marks if not is_number(mark.replace(",", "."))), None)
-        if text is not None:
-            header = True
-            where += f": a header, it seems, as {text!r} is no number" * bool(text)
+        if not header:
+            marks = _numbers(fields, options)
+            text = next((mark for mark in marks if not is_number(mark.replace(",", "."))), None)
+            if text is not None:
+                header = True
+                where += f": a header, it seems, as {text!r} is no number" * bool(text)
     if header:
         return True, find_columns(fields, options.columns, where, roles)
     if by_name:
