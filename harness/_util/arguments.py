@@ -13,8 +13,8 @@ import sys
 import types
 import typing
 import warnings
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache, wraps
 from numbers import Integral, Real
 from pathlib import Path
@@ -106,16 +106,6 @@ def checked(
 signature = cache(inspect.signature)
 
 
-def parameters_by_kind(
-    function: Callable[..., Any],
-) -> dict[inspect._ParameterKind, dict[str, inspect.Parameter]]:
-    """Return the parameters of a function or class by their kind and name."""
-    by_kind = defaultdict[inspect._ParameterKind, dict[str, inspect.Parameter]](dict)
-    for name, parameter in signature(function).parameters.items():
-        by_kind[parameter.kind][name] = parameter
-    return by_kind
-
-
 def named_parameters(function: Callable[..., Any]) -> tuple[dict[str, inspect.Parameter], bool]:
     """Return the parameters of a function or class that are no collection, and if it takes more.
 
@@ -124,10 +114,10 @@ def named_parameters(function: Callable[..., Any]) -> tuple[dict[str, inspect.Pa
     >>> [*named], takes_more
     (['name', 'loudly'], True)
     """
-    by_kind = parameters_by_kind(function)
-    by_kind.pop(inspect.Parameter.VAR_POSITIONAL, None)
-    takes_more = bool(by_kind.pop(inspect.Parameter.VAR_KEYWORD, None))
-    return {name: each for named in by_kind.values() for name, each in named.items()}, takes_more
+    parameters = signature(function).parameters.items()
+    collections = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    named = {name: each for name, each in parameters if each.kind not in collections}
+    return named, any(each.kind is each.VAR_KEYWORD for _, each in parameters)
 
 
 def check_argument(
@@ -235,16 +225,19 @@ def _choices(hint: Any) -> tuple[Any, ...]:
 
 def _fits(value: object, hint: Any) -> bool:
     """Return whether a value is one of an annotation, as far as that can be said cheaply."""
-    hint = _resolved(hint)
-    choices, origin = _choices(hint), get_origin(hint)
-    if hint in (Any, object):
-        return True
+    choices = _choices(hint)
     if _is_array_like(hint):  # whose parts no instance check tells apart
         return value is not None or type(None) in choices
+    return any(_fits_one(value, choice) for choice in choices)
+
+
+def _fits_one(value: object, hint: Any) -> bool:
+    """Return whether a value is one of an annotation that is none of several."""
+    if hint is Any:
+        return True
+    origin = get_origin(hint) or hint
     if origin is np.ndarray:
         return _is_array(value, hint)
-    if len(choices) > 1:
-        return any(_fits(value, choice) for choice in choices)
     if origin is Literal:
         return any(value is choice or (type(value) is type(choice) and value == choice)
                    for choice in get_args(hint))  # fmt: skip
@@ -253,8 +246,13 @@ def _fits(value: object, hint: Any) -> bool:
     if hint in (int, float):
         number = Integral if hint is int else Real
         return isinstance(value, number) and not isinstance(value, bool | np.bool_)
-    if inspect.isclass(origin or hint):
-        return _is_instance(value, origin or hint, get_args(hint))
+    if origin is Sequence:
+        return _is_sequence(value, get_args(hint))
+    if origin is Iterable and isinstance(value, str | bytes):
+        return False
+    if inspect.isclass(origin):
+        with suppress(TypeError):  # a protocol
+            return isinstance(value, origin)
     return True  # a type variable, or what only type checkers know
 
 
@@ -266,29 +264,19 @@ def _is_array_like(hint: Any) -> bool:
 def _is_array(value: object, hint: Any) -> bool:
     """Return whether a value is an array, of numbers where the annotation names a type of them."""
     dtype = get_args(get_args(hint)[1])[0]
-    kinds = "biuf"
+    kinds = "biufOUSmM" if dtype in (Any, np.generic, np.object_) else "biuf"
     if inspect.isclass(dtype) and issubclass(dtype, np.integer):
         kinds = "iu"
-    elif dtype in (Any, np.generic, np.object_):
-        kinds = "biufOUSmM"
-    return (
-        isinstance(value, np.ndarray) and not np.ma.is_masked(value) and value.dtype.kind in kinds
-    )
+    is_whole_array = isinstance(value, np.ndarray) and not np.ma.is_masked(value)
+    return is_whole_array and value.dtype.kind in kinds  # type: ignore[attr-defined]
 
 
-def _is_instance(value: object, kind: type, inside: tuple[Any, ...]) -> bool:
-    if kind is Sequence:
-        # An array, a Series and an index are sequences without saying so.
-        right = hasattr(value, "__len__") and hasattr(value, "__getitem__")
-        right = right and not isinstance(value, str | bytes | Mapping)
-        right = right and not hasattr(value, "columns")
-        return right and all(_fits(part, inside[0]) for part in value if inside)  # type: ignore[attr-defined]
-    if kind is Iterable and isinstance(value, str | bytes):
-        return False
-    try:
-        return isinstance(value, kind)
-    except TypeError:  # a protocol
-        return True
+def _is_sequence(value: object, inside: tuple[Any, ...]) -> bool:
+    # An array, a Series and an index are sequences without saying so.
+    right = hasattr(value, "__len__") and hasattr(value, "__getitem__")
+    right = right and not isinstance(value, str | bytes | Mapping)
+    right = right and not hasattr(value, "columns")
+    return right and all(_fits(part, inside[0]) for part in value if inside)  # type: ignore[attr-defined]
 
 
 def unmasked(name: str, values: ArrayLike, error: type[HarnessError] = HarnessError) -> ArrayLike:
@@ -318,7 +306,7 @@ def as_array(
         array = np.asarray(unmasked(name, values, error))
         if array.dtype.kind in NOT_NUMBERS:
             raise TypeError(NOT_NUMBERS[array.dtype.kind])
-        if (is_floating(array) or array.dtype == object) and np.issubdtype(kind, np.integer):
+        if array.dtype.kind in "fO" and np.issubdtype(kind, np.integer):
             _check_whole(array, kind)
         return np.ascontiguousarray(array, dtype=kind)
     except (TypeError, ValueError, OverflowError) as fault:

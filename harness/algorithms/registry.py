@@ -82,13 +82,12 @@ def is_own(name: str) -> bool:
 
 def entry_of(kind: type) -> type[Algorithm] | None:
     """Return what is known of a class, or of the first that it derives from."""
-    builtin = plugins.builtin_names("algorithms")
     for base in kind.__mro__:
-        of_surprise = base.__module__.startswith("surprise.") and base.__name__ in builtin
-        if of_surprise and base not in ENTRIES:
-            named(base.__name__)
         if base in ENTRIES:
             return ENTRIES[base]
+        of_surprise = base.__module__.startswith("surprise.")
+        if of_surprise and base.__name__ in plugins.builtin_names("algorithms"):
+            return named(base.__name__)
     return None
 
 
@@ -103,11 +102,11 @@ def canonical(name: str) -> str:
     if "/" in name:
         return source_of(name).canonical(name)
     for names_of in (plugins.builtin_names, plugins.names):  # other packages only where it has to
-        spelled = names_of("algorithms")
-        by_spelling = {folded(declared): declared for declared in spelled}
+        by_spelling = {folded(declared): declared for declared in names_of("algorithms")}
         if folded(name) in by_spelling:
             return by_spelling[folded(name)]
-    raise AlgorithmError(f"unknown algorithm {name!r}; {_meant(name, spelled)}")
+    meant = _meant(name, plugins.names("algorithms"))
+    raise AlgorithmError(f"unknown algorithm {name!r}; {meant}")
 
 
 def _meant(name: str, choices: Collection[str]) -> str:
@@ -129,10 +128,7 @@ def _meant(name: str, choices: Collection[str]) -> str:
 
 def find(name: str) -> type:
     """Return the class of an algorithm by its name in any spelling, or ``package.module:Class``."""
-    if ":" not in name:
-        return entry(name).model_class
-
-    return own.load(name)
+    return own.load(name) if ":" in name else entry(name).model_class
 
 
 def create(name: str, params: Params, seed: int) -> surprise.AlgoBase:
@@ -151,12 +147,9 @@ def create(name: str, params: Params, seed: int) -> surprise.AlgoBase:
     # NormalPredictor has no parameter for its seed; the fit takes it from an attribute.
     seeded_later = "random_state" in allowed and "random_state" not in signature(kind).parameters
     state = arguments.pop("random_state") if seeded_later else None
-    if "verbose" in allowed:
-        arguments.setdefault("verbose", False)
-    for options in OPTIONS:
-        # Surprise's defaults are one shared, mutable dict; every model gets its own.
-        if options in allowed:
-            arguments.setdefault(options, {})
+    # Surprise's default options are one shared, mutable dict; every model gets its own.
+    ours = {"verbose": False, **{options: {} for options in OPTIONS}}
+    arguments |= {key: ours[key] for key in ours if key in allowed and key not in arguments}
     try:
         model = kind(**arguments)
     except (Exception, SystemExit) as error:
@@ -240,8 +233,7 @@ def space_of(algorithm: Configured) -> SearchSpace:
 def check(algorithm: Configured) -> list[Fault]:
     """Return what is wrong with an algorithm of a config, without building it."""
     try:
-        canonical(algorithm.name)
-        kind = find(algorithm.name)
+        kind = find(canonical(algorithm.name))
     except AlgorithmError as error:
         return [(("name",), str(error))]
     params, space = algorithm.params, algorithm.search

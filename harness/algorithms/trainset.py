@@ -137,10 +137,8 @@ class ColumnTrainset(surprise.Trainset):  # type: ignore[misc]
         self.by_user, self.by_item = by_user, by_item
         self.user_codes, self.item_codes = codes
         self.user_ids, self.item_ids = raw_ids
-        self.inner_users, self.inner_items = (
-            _inverse(codes_of_side, len(ids))
-            for codes_of_side, ids in zip(codes, raw_ids, strict=True)
-        )
+        self.inner_users = _inverse(self.user_codes, len(self.user_ids))
+        self.inner_items = _inverse(self.item_codes, len(self.item_ids))
         self.n_users, self.n_items = map(len, codes)
         self.n_ratings = len(by_user.ratings)
         self.rating_scale = scale

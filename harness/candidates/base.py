@@ -183,11 +183,12 @@ class CandidatesSection(Kind):
 
     def tested(self, split: Split) -> Candidates:
         """Select the test users of a split and what they rated, without unrated candidates."""
-        ratings = split.ratings
-        rows = split.test
+        ratings, rows, n_dropped = split.ratings, split.test, 0
         known_users, known_items = split.known_users, split.known_items
         if self.unknown_users == "drop":
-            rows = rows[known_users[ratings.users[rows]]]
+            is_known = known_users[ratings.users[rows]]
+            n_dropped = len(np.unique(ratings.users[rows[~is_known]]))
+            rows = rows[is_known]
         if not len(rows):
             raise SplitError(
                 f"{split.name}, fold {split.fold + 1} of {split.n_folds}: no test user has a "
@@ -198,7 +199,6 @@ class CandidatesSection(Kind):
         rows = rows[order]
         users, counts = np.unique(codes, return_counts=True)
         items = ratings.items[rows]
-        n_tested = int(np.count_nonzero(np.bincount(ratings.users[split.test])))
         return Candidates(
             users=users.astype(np.int32),
             offsets=np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
@@ -210,7 +210,7 @@ class CandidatesSection(Kind):
             extra_offsets=np.zeros(len(users) + 1, dtype=np.int64),
             extra_items=np.zeros(0, dtype=np.int32),
             n_unknown=int(np.count_nonzero(~known_users[users])),
-            n_dropped=n_tested - len(users),
+            n_dropped=n_dropped,
         )
 
     def judged_items(self, split: Split) -> NDArray[np.bool_]:

@@ -80,7 +80,8 @@ def _repeated_entries(experiment: Experiment) -> Iterator[tuple[str, int, int]]:
     """Yield entries of a list that equal an earlier entry: their cells would be the same."""
     for key in ("dataset", "split", "candidates", "seed"):
         entries: list[object] = []
-        for position, entry in enumerate(getattr(experiment, key)):
+        given = getattr(experiment, key)
+        for position, entry in enumerate(given if len(given) > 1 else ()):
             if isinstance(entry, Section):
                 entry = entry.model_dump(mode="json")
                 if path := entry.get("path"):  # one file may be written in several ways
@@ -153,11 +154,8 @@ def _under(key: str, entry: object) -> object:
 
 
 def _modules_named(value: object) -> Iterator[str]:
-    if isinstance(value, dict):
-        for inner in value.values():
-            yield from _modules_named(inner)
-    elif isinstance(value, list | tuple):
-        for inner in value:
+    if isinstance(value, dict | list | tuple):
+        for inner in value.values() if isinstance(value, dict) else value:
             yield from _modules_named(inner)
     elif isinstance(value, str) and (match := re.match(plugins.OBJECT, value)):
         yield match[0]
@@ -169,11 +167,11 @@ def _algorithm_faults(document: Document) -> Iterator[Finding]:
     for position, row in enumerate(rows if isinstance(rows, list) else []):
         with suppress(ValidationError):
             algorithm = _ALGORITHM.validate_python(row)
-            # A class is searched in the config's folder, then here.
-            folders = {place.resolve(): None for place in (document.folder or Path(), Path())}
             faults = registry.check(algorithm)
-            if ":" in algorithm.name and (message := own.hidden(algorithm.name, folders)):
-                faults = [(("name",), message)]
+            if ":" in algorithm.name:  # a class is searched in the config's folder, then here
+                folders = {place.resolve(): None for place in (document.folder or Path(), Path())}
+                if message := own.hidden(algorithm.name, folders):
+                    faults = [(("name",), message)]
             if algorithm.depends:
                 faults += depends.faults(algorithm.depends, document.folder)
             for key, message in faults:

@@ -74,9 +74,8 @@ class _Reader(Composer):
 
     def __init__(self, source: str, variables: Variables | None) -> None:
         super().__init__(YAML(typ="safe", pure=True))
-        self.variables = variables
+        self.source, self.variables = source, variables
         self.warn_double_anchors = False
-        self.source = source
         self.lines: dict[KeyPath, int] = {}
         self.n_values = self.depth = 0
 

@@ -51,61 +51,43 @@ def clean(table: Table, section: DatasetSection) -> tuple[Table, tuple[float, fl
     this order; a row with two faults counts once. Notes say what was changed. One error names all
     rows with a fault whose policy is ``error``; see `DatasetSection` for the policies.
     """
-    scale, policies = section.scale, dict[str, object](section.policies)
-    duplicates, out_of_scale = section.duplicates, section.out_of_scale
+    scale, duplicates, out_of_scale = section.scale, section.duplicates, section.out_of_scale
     if not len(table):
         raise DataError(f"{table.at(-1)}: no ratings; give data that have some")
     notes: list[Note] = []
     flaws = [*table.flaws, *_missing(table)]
     usable = _without(flaws, len(table))
-    for key in ("unreadable", "missing"):
-        n_lost = sum(len(flaw.rows) for flaw in flaws if flaw.policy == key)
-        if n_lost and policies[key] == "drop":
-            notes.append(Note(f"{key}-dropped", {"n": n_lost}))
-    usable, doubt = _rated(table.numbers["rating"], usable, section.not_rated, notes)
-    table, usable = _added_up(table, duplicates, usable, notes)
-    ratings = table.numbers["rating"]
+    if flaws:
+        _note_dropped(flaws, section, notes)
+    ratings, not_rated = table.numbers["rating"], section.not_rated
+    doubt = None
+    if not_rated:
+        usable = _rated(ratings, usable, not_rated, notes)
+    elif not_rated is None and (doubt := suspect(ratings[usable])) is not None:
+        notes.append(doubt.note(int(np.count_nonzero(usable))))
+    if duplicates in ("sum", "count"):
+        table, usable = _added_up(table, duplicates, usable, notes)
+        ratings = table.numbers["rating"]
     usable_ratings = ratings[usable]
     if scale is None and len(usable_ratings):
-        low, high = float(usable_ratings.min()), float(usable_ratings.max())
-        code, rating = "scale-found", high
-        if low == high:  # of no width, it would make all clipped estimates equal
-            code = "scale-of-one-rating"
-            low, high = (min(0.0, low), max(0.0, high)) if high else (0.0, 1.0)
-        scale = low, high
-        notes.append(Note(code, {"low": low, "high": high, "rating": rating}))
-        if out_of_scale != "keep":
-            flaws += _extreme(ratings, scale, usable)
+        scale = _found_scale(usable_ratings, notes)
+        odd = outliers(usable_ratings, *scale) if out_of_scale != "keep" else None
+        if odd is not None:
+            flaws.append(_extreme(ratings, scale, np.flatnonzero(usable), odd))
     elif scale is not None and len(usable_ratings):
-        low, high = scale
-        outside = usable & ((ratings < low) | (ratings > high))
-        beyond = f"is outside the scale {low:.16g} to {high:.16g}"
-        n_outside = int(np.count_nonzero(outside))
-        flaws.append(
-            Flaw(
-                "out_of_scale", np.flatnonzero(outside),
-                lambda row: f"the rating {ratings[row]:.16g} {beyond}",
-                doubt.advice if doubt is not None and not low <= doubt.value <= high else "",
-            )
-        )  # fmt: skip
-        verbs = {"drop": "dropped", "clip": "clipped", "keep": "kept"}
-        if n_outside and out_of_scale in verbs:
-            values = {"n": n_outside, "low": low, "high": high}
-            notes.append(Note(f"outside-scale-{verbs[out_of_scale]}", values))
-        if out_of_scale == "drop":
-            usable &= ~outside
-        if out_of_scale == "clip":
-            table = replace(table, numbers={"rating": np.clip(ratings, low, high)})
+        outside = _outside(ratings, scale, usable, doubt)
+        flaws.append(outside)
+        table, usable = _in_scale(table, scale, usable, outside, out_of_scale, notes)
     repeated = _repeated(table, usable, "rates")
-    flaws.append(repeated)
-    refused = [flaw for flaw in flaws if policies.get(flaw.policy, "error") == "error"]
-    _refuse(refused, table, _ADVICE)
+    faults = [flaw for flaw in (*flaws, repeated) if len(flaw.rows)]
+    if refused := [flaw for flaw in faults if getattr(section, flaw.policy, "error") == "error"]:
+        _refuse(refused, table, _ADVICE)
     if scale is None or not usable.any():
         message = f"no ratings are left ({'; '.join(map(str, notes))}); check the policies"
         raise DataError(f"{table.at(-1)}: {message}")
-    table, usable = _merged(table, duplicates, usable, repeated, notes)
-    if not usable.all():
-        table = table.take(usable)
+    if len(repeated.rows):
+        table, usable = _merged(table, duplicates, usable, repeated, notes)
+    table = table if usable.all() else table.take(usable)
     if fault := unit_fault(MOST_RATING, table.numbers["rating"]):
         raise DataError(f"{table.at(-1)}: the ratings have {fault}")
     ids = {}
@@ -116,19 +98,67 @@ def clean(table: Table, section: DatasetSection) -> tuple[Table, tuple[float, fl
 
 
 def _rated(
-    ratings: NDArray[np.float64], usable: Mask, not_rated: Sequence[float] | None, notes: list[Note]
-) -> tuple[Mask, Suspect | None]:
-    """Return the usable rows without those that are not rated, and what may be a mark for that."""
-    if not_rated is None:
-        doubt = suspect(ratings[usable])
-        if doubt is not None:
-            notes.append(doubt.note(int(np.count_nonzero(usable))))
-        return usable, doubt
+    ratings: NDArray[np.float64], usable: Mask, not_rated: Sequence[float], notes: list[Note]
+) -> Mask:
+    """Return the usable rows without those that are not rated, and note how many these are."""
     unrated = usable & np.isin(ratings, not_rated)
-    if not_rated:
-        counts = {"n": int(np.count_nonzero(unrated)), "n_all": len(ratings)}
-        notes.append(Note("not-rated-dropped", {"values": [*not_rated], **counts}))
-    return usable & ~unrated, None
+    counts = {"n": int(np.count_nonzero(unrated)), "n_all": len(ratings)}
+    notes.append(Note("not-rated-dropped", {"values": [*not_rated], **counts}))
+    return usable & ~unrated
+
+
+def _note_dropped(flaws: Sequence[Flaw], section: DatasetSection, notes: list[Note]) -> None:
+    """Note how many rows are dropped as they cannot be read or lack a value."""
+    for key in ("unreadable", "missing"):
+        n_lost = sum(len(flaw.rows) for flaw in flaws if flaw.policy == key)
+        if n_lost and getattr(section, key) == "drop":
+            notes.append(Note(f"{key}-dropped", {"n": n_lost}))
+
+
+def _found_scale(ratings: NDArray[np.float64], notes: list[Note]) -> tuple[float, float]:
+    """Return the lowest and the highest of some ratings as their scale, which a note says."""
+    low, high = float(ratings.min()), float(ratings.max())
+    code, rating = "scale-found", high
+    if low == high:  # of no width, it would make all clipped estimates equal
+        code = "scale-of-one-rating"
+        low, high = (min(0.0, low), max(0.0, high)) if high else (0.0, 1.0)
+    notes.append(Note(code, {"low": low, "high": high, "rating": rating}))
+    return low, high
+
+
+def _outside(
+    ratings: NDArray[np.float64], scale: tuple[float, float], usable: Mask, doubt: Suspect | None
+) -> Flaw:
+    """Return the usable rows whose ratings are outside the scale."""
+    low, high = scale
+    beyond = f"is outside the scale {low:.16g} to {high:.16g}"
+    advice = doubt.advice if doubt is not None and not low <= doubt.value <= high else ""
+    rows = np.flatnonzero(usable & ((ratings < low) | (ratings > high)))
+    return Flaw(
+        "out_of_scale", rows, lambda row: f"the rating {ratings[row]:.16g} {beyond}", advice
+    )
+
+
+def _in_scale(
+    table: Table,
+    scale: tuple[float, float],
+    usable: Mask,
+    outside: Flaw,
+    policy: str,
+    notes: list[Note],
+) -> tuple[Table, Mask]:
+    """Drop, clip or keep ratings outside the scale, and note how many they are."""
+    low, high = scale
+    verbs = {"drop": "dropped", "clip": "clipped", "keep": "kept"}
+    if policy in verbs and len(outside.rows):
+        values = {"n": len(outside.rows), "low": low, "high": high}
+        notes.append(Note(f"outside-scale-{verbs[policy]}", values))
+    if policy == "drop":
+        usable[outside.rows] = False
+    if policy == "clip":
+        clipped = np.clip(table.numbers["rating"], low, high)
+        table = replace(table, numbers={"rating": clipped})
+    return table, usable
 
 
 def drop_missing(table: Table) -> Table:
@@ -163,7 +193,8 @@ def refuse_faults(table: Table, advice: Mapping[str, str] = MappingProxyType({})
     flaws = [*table.flaws, *_missing(table)]
     if "item" in table.ids:
         flaws.append(_repeated(table, _without(flaws, len(table)), "has"))
-    _refuse(flaws, table, advice)
+    if faults := [flaw for flaw in flaws if len(flaw.rows)]:
+        _refuse(faults, table, advice)
 
 
 def _without(flaws: Sequence[Flaw], n_rows: int) -> Mask:
@@ -175,13 +206,10 @@ def _without(flaws: Sequence[Flaw], n_rows: int) -> Mask:
 
 
 def _refuse(flaws: Sequence[Flaw], table: Table, advice: Mapping[str, str]) -> None:
-    """Raise for all rows with faults; `advice` says by policy what else can be done.
+    """Raise for all rows with faults, of which there are some; `advice` says what else can be done.
 
     What is wrong in nearly all rows is said once, and nearly all rows are not for dropping.
     """
-    flaws = [flaw for flaw in flaws if len(flaw.rows)]
-    if not flaws:
-        return
     at, nearly_all = table.at, NEARLY_ALL * len(table)
     total = sum(len(flaw.rows) for flaw in flaws)
     n_lost = sum(len(flaw.rows) for flaw in flaws if flaw.policy in ("unreadable", "missing"))
@@ -224,6 +252,8 @@ def _missing(table: Table) -> list[Flaw]:
     absent |= {role: np.isnan(column) for role, column in table.numbers.items()}
     undated = {role: column == NO_TIME for role, column in table.times.items()}
     lacking = absent | undated
+    if not any(rows.any() for rows in lacking.values()):
+        return []
     readable = _without(table.flaws, len(table))
     incomplete = readable & np.logical_or.reduce(list(absent.values()))
     only_undated = readable & ~incomplete & np.logical_or.reduce(list(lacking.values()))
@@ -237,12 +267,10 @@ def _missing(table: Table) -> list[Flaw]:
     ]
 
 
-def _extreme(ratings: NDArray[np.float64], scale: tuple[float, float], usable: Mask) -> list[Flaw]:
-    """Return the few ratings that alone determine the scale."""
-    rows = np.flatnonzero(usable)
-    odd = outliers(ratings[rows], *scale)
-    if odd is None:
-        return []
+def _extreme(
+    ratings: NDArray[np.float64], scale: tuple[float, float], rows: Rows, odd: Mask
+) -> Flaw:
+    """Return the fault of the few ratings, the odd ones of some rows, that determine the scale."""
     usual = ratings[rows[~odd]]
     low, high = f"{usual.min():.16g}", f"{usual.max():.16g}"
     advice = (
@@ -250,7 +278,7 @@ def _extreme(ratings: NDArray[np.float64], scale: tuple[float, float], usable: M
         "`out_of_scale: drop` or `clip` removes or clips it"
     )
     far = f"is far from all others, which are {low} to {high}"
-    return [Flaw("outlier", rows[odd], lambda row: f"the rating {ratings[row]:.16g} {far}", advice)]
+    return Flaw("outlier", rows[odd], lambda row: f"the rating {ratings[row]:.16g} {far}", advice)
 
 
 def outliers(ratings: NDArray[np.float64], low: float, high: float) -> Mask | None:
@@ -295,20 +323,19 @@ def _repeated(table: Table, usable: Mask, verb: str) -> Flaw:
 
 def _added_up(table: Table, policy: str, usable: Mask, notes: list[Note]) -> tuple[Table, Mask]:
     """Merge repeated pairs by a policy whose values decide the scale: sums and counts."""
-    if policy not in ("sum", "count"):
-        return table, usable
     if policy == "count":
         ones = np.where(usable, 1.0, table.numbers["rating"])
         table = replace(table, numbers={"rating": ones})
-    return _merged(table, policy, usable, _repeated(table, usable, "rates"), notes)
+    repeated = _repeated(table, usable, "rates")
+    if not len(repeated.rows):
+        return table, usable
+    return _merged(table, policy, usable, repeated, notes)
 
 
 def _merged(
     table: Table, policy: str, usable: Mask, repeated: Flaw, notes: list[Note]
 ) -> tuple[Table, Mask]:
-    """Merge the rows of repeated pairs, and note how many they are."""
-    if not len(repeated.rows):
-        return table, usable
+    """Merge the rows of repeated pairs, of which there are some, and note how many they are."""
     n_pairs = len(np.unique(_pairs(table, repeated.rows)))
     merged = {"n_pairs": n_pairs, "policy": policy, "n_rows": len(repeated.rows)}
     notes.append(Note("duplicates-merged", merged))

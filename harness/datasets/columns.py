@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -51,16 +51,15 @@ class Roles:
     optional: frozenset[str] = frozenset()
     strict: bool = False
     order: tuple[str, ...] = ()
+    required: tuple[str, ...] = field(init=False)
+    """The roles that a file must have."""
+    least: int = field(init=False)
+    """The fewest columns that a file must have."""
 
-    @property
-    def required(self) -> list[str]:
-        """The roles that a file must have."""
-        return [role for role in self.kinds if role not in self.optional]
-
-    @property
-    def least(self) -> int:
-        """The fewest columns that a file must have."""
-        return 2 if self.strict else max(2, len(self.required))
+    def __post_init__(self) -> None:
+        required = tuple(role for role in self.kinds if role not in self.optional)
+        object.__setattr__(self, "required", required)
+        object.__setattr__(self, "least", 2 if self.strict else max(2, len(required)))
 
     def positions(self, names: Sequence[str], role: str) -> list[int]:
         """Return the positions of the first usual name of a role that occurs; all when strict."""

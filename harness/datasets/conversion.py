@@ -208,31 +208,36 @@ def read_numbers(
     """Return a column as floats, NaN for none; rows that are no finite numbers are marked."""
     column = plain(column)
     if is_text(column.type):
-        with suppress(pa.ArrowInvalid):
-            numbers = floats(_with_points(column, values))
-            if np.isfinite(numbers).all():
-                return _of_size(numbers, role, mark)
-
-        def describe(text: str) -> str:
-            return f"the {role} {shown(text)} is not a number" + _hint(text.strip(), values)
-
-        parse = lambda texts: _parse(_with_points(texts, values))  # noqa: E731
-        parsed = parse_distinct(column, parse, np.nan, describe, mark)
-        return _of_size(parsed, role, mark)
-    if not is_numeric(column.type):
+        numbers = _read_texts(column, role, values, mark)
+    elif is_numeric(column.type):
+        numbers = floats(column)
+        mark(np.isinf(numbers), lambda row: f"the {role} {numbers[row]} is not finite")
+    else:
         raise DataError(f"{role}s of type {column.type}; turn them into numbers")
-    numbers = floats(column)
-    mark(np.isinf(numbers), lambda row: f"the {role} {numbers[row]} is not finite")
-    return _of_size(numbers, role, mark)
-
-
-def _of_size(numbers: NDArray[np.float64], role: str, mark: Marker) -> NDArray[np.float64]:
-    """Mark ratings that are too large to be squared; of other numbers the order counts."""
-    if role == "rating":
+    large = np.abs(numbers) > MOST_RATING
+    if role == "rating" and large.any():  # which is squared; of other numbers the order counts
         fault = f"is too large to be squared; use a unit that gives at most {MOST_RATING:g}"
-        large = np.isfinite(numbers) & (np.abs(numbers) > MOST_RATING)
-        mark(large, lambda row: f"the rating {numbers[row]:.3g} {fault}")
+        mark(large & np.isfinite(numbers), lambda row: f"the rating {numbers[row]:.3g} {fault}")
     return numbers
+
+
+def _read_texts(
+    texts: pa.ChunkedArray, role: str, values: ValueFormat, mark: Marker
+) -> NDArray[np.float64]:
+    """Return texts as floats, NaN for none; rows that are no finite numbers are marked."""
+    is_plain = values.decimal != "," and not values.thousands
+    with suppress(pa.ArrowInvalid):
+        numbers = floats(texts if is_plain else _with_points(texts, values))
+        if np.isfinite(numbers).all():
+            return numbers
+
+    def describe(text: str) -> str:
+        return f"the {role} {shown(text)} is not a number" + _hint(text.strip(), values)
+
+    def parse(distinct: pa.StringArray) -> tuple[NDArray[np.float64], Mask]:
+        return _parse(_with_points(distinct, values))
+
+    return parse_distinct(texts, parse, np.nan, describe, mark)
 
 
 def _hint(text: str, values: ValueFormat) -> str:
@@ -292,7 +297,7 @@ def read_ids(
     if kind == "text" and not is_coded and not pa.types.is_nested(column.type):
         column = column.cast(pa.string())
     typed = column.type.value_type if is_coded else column.type
-    if pa.types.is_decimal(typed) or not (is_numeric(typed) or is_text(typed)):
+    if not is_text(typed) and (pa.types.is_decimal(typed) or not is_numeric(typed)):
         subject, how = f"{role} ids", "as .astype(str)"
         if kind == "text":
             subject, how = f"the column {role!r}", "several values separated by '|'"
@@ -318,12 +323,17 @@ def read_ids(
             np.append(odd, False)[codes],
             lambda row: f"the {role} {shown(trimmed[codes[row]])} has a control character",
         )
-    texts = _whole(texts, role, notes)
+    if pc.any(pc.ends_with(texts, ".0")).as_py():
+        texts = _whole(texts, role, notes)
     merged = texts.dictionary_encode()
     n_merged = len(texts) - len(merged.dictionary)
     if n_merged and texts.null_count == 0 and not _n_floats(notes, role):
         notes.append(Note("blanks-merged", {"role": role, "n": n_merged}))
-    names, positions = _spelled(merged, role, values, notes)
+    names = merged.dictionary.to_numpy(zero_copy_only=False)
+    positions = merged.indices.to_numpy()
+    has_marks = pc.invert(pc.string_is_ascii(merged.dictionary)).to_numpy(zero_copy_only=False)
+    if has_marks.any():
+        names, positions = _spelled(names, positions, has_marks, role, values, notes)
     positions = np.append(np.where(names[positions] == "", -1, positions), -1).astype(np.int32)
     return positions[codes], names
 
@@ -337,14 +347,11 @@ def _whole(texts: pa.StringArray, role: str, notes: list[Note]) -> pa.StringArra
 
     Only where all ids are whole numbers: in "1.0" beside "1.1" it is a part of the name.
     """
-    is_float = pc.ends_with(texts, ".0")
-    if not pc.any(is_float).as_py():
-        return texts
     present = texts.filter(pc.not_equal(texts, ""))
     if not pc.all(pc.match_substring_regex(present, _WHOLE)).as_py():
         return texts
     whole = pc.replace_substring_regex(texts, r"\.0$", "")
-    example = texts.filter(is_float)[0].as_py()
+    example = texts.filter(pc.ends_with(texts, ".0"))[0].as_py()
     n_joined = len(pc.unique(texts)) - len(pc.unique(whole))
     values = {"role": role, "example": example, "plain": example[:-2]}
     alone, joined = FLOAT_IDS
@@ -366,14 +373,14 @@ def plain_spelling(text: str) -> str:
 
 
 def _spelled(
-    merged: pa.DictionaryArray, role: str, values: ValueFormat, notes: list[Note]
+    names: NDArray[np.object_],
+    positions: NDArray[np.int64],
+    has_marks: Mask,
+    role: str,
+    values: ValueFormat,
+    notes: list[Note],
 ) -> tuple[NDArray[np.object_], NDArray[np.int64]]:
-    """Return the ids and the positions of the encoded texts, ids of one spelling joined if said."""
-    names = merged.dictionary.to_numpy(zero_copy_only=False)
-    positions = merged.indices.to_numpy()
-    has_marks = pc.invert(pc.string_is_ascii(merged.dictionary)).to_numpy(zero_copy_only=False)
-    if not has_marks.any():
-        return names, positions
+    """Return ids and positions of rows among them, ids of one spelling joined if said."""
     plain = names.copy()
     plain[has_marks] = [plain_spelling(name) for name in names[has_marks]]
     first: dict[str, int] = {}

@@ -170,7 +170,11 @@ def _read_rows(
     if recognised.is_trec:
         columns = TREC_COLUMNS[recognised.fields]
         options = ReadOptions(
-            "dat", "whitespace", header=False, columns=columns, form=recognised.fields
+            kind="dat",
+            separator="whitespace",
+            header=False,
+            columns=columns,
+            form=recognised.fields,
         )
         required, optional = tuple(columns), ()
     else:

@@ -146,7 +146,7 @@ def _read_plain(section: FeaturesSection, path: Path, where: str) -> Table:
         options = ReadOptions(columns=dict(zip(names, names, strict=True)))
     else:
         options = ReadOptions(
-            kind, section.separator, encoding=section.encoding, roles=Roles({}, {})
+            kind=kind, separator=section.separator, encoding=section.encoding, roles=Roles({}, {})
         )
         with path.open("rb") as file:
             separator, (fields,) = read_sample(file, options, where)

@@ -64,7 +64,7 @@ def of_anything(
     """Make ratings from loaded data, or say that a value is none."""
     if not is_loaded(source):
         raise no_ratings(source)
-    values = values or ValueFormat("")
+    values = values or ValueFormat()
     return of_loaded(source, named or {}, name_of(source), values, policies or {}, written)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 import os
 import tempfile
@@ -31,10 +32,11 @@ from harness.datasets.policies import Policies, ValueFormat
 from harness.datasets.ratings import Ratings
 from harness.datasets.readers import read_file
 from harness.datasets.readers.base import ReadOptions
-from harness.datasets.readers.packed import CountedStream, Progress, open_member
+from harness.datasets.readers.packed import BUFFER, CountedStream, Progress, open_member
 from harness.datasets.readers.text import read_text
 from harness.datasets.section import (
     OF_LOADED,
+    OF_TEXT,
     OF_VALUES,
     DatasetSection,
     FeaturesSection,
@@ -105,16 +107,21 @@ def load(
     elif hasattr(source, "tocoo") or not isinstance(source, DatasetSection | str | Path | Mapping):
         ratings = of_anything(source)
     else:
-        if not isinstance(source, DatasetSection):
-            source = section_of(source, base)
-        section: DatasetSection = source
+        section = source if isinstance(source, DatasetSection) else section_of(source, base)
         users = section.users if users is None else users
         items = section.items if items is None else items
         at_random = section.at_random if at_random is None else at_random
         for description in (users, items):
             if isinstance(description, FeaturesSection):  # said before much is read, or fetched
                 find_file(description.path, base)
-        ratings = _load(section, cache, base, progress)
+        if section.synthetic is not None or section.name == "synthetic":
+            ratings = make_up(section.synthetic or SyntheticSection())
+        elif section.name is None:
+            ratings = load_file(section, base, progress)
+        elif (data_set := section.data_set) is not None:
+            ratings = load_named(data_set, section, cache, base, progress)
+        else:
+            ratings = load_under(load_plugin(section.name, base), section, base)
     for role, description in (("user", users), ("item", items)):
         if description is not None:
             ratings = features.add(ratings, role, description, base)
@@ -137,20 +144,6 @@ def load_under(source: Any, section: DatasetSection, base: Path | None = None) -
         at_random=section.at_random,
         base=base,
     )
-
-
-def _load(
-    section: DatasetSection, cache: Path | None, base: Path | None, progress: Progress | None
-) -> Ratings:
-    if section.synthetic is not None or section.name == "synthetic":
-        return make_up(section.synthetic or SyntheticSection())
-    if section.name is None:
-        return load_file(section, base, progress)
-    data_set = section.data_set
-    if data_set is None:
-        return load_under(load_plugin(section.name, base), section, base)
-
-    return load_named(data_set, section, cache, base, progress)
 
 
 LOCK_PATIENCE = 3600.0
@@ -190,7 +183,8 @@ def load_named(
             )
         else:
             file = held.enter_context(path.open("rb"))
-            stream = CountedStream(file, progress, path.stat().st_size).buffered()
+            counted = CountedStream(file, progress, path.stat().st_size)
+            stream = io.BufferedReader(counted, BUFFER)
         if section.like == "pandas":
             table = read_plays_as_pandas(stream, where)
         elif data_set.content == "plays":
@@ -337,25 +331,14 @@ def _by_policy(flaws: Sequence[Flaw]) -> tuple[Flaw, ...]:
 def load_file(section: DatasetSection, base: Path | None, progress: Progress | None) -> Ratings:
     """Load the file, or the files, that a config names."""
     columns = section.columns.model_dump(exclude_unset=True) if section.columns else {}
-    options = ReadOptions(
-        section.format,
-        section.separator,
-        section.header,
-        section.encoding,
-        {role: column for role, column in columns.items() if column or role == "timestamp"},
-        section.decimal,
-        section.thousands or "",
-        section.time_format or "",
-        section.id_spellings,
-        section.skip,
-        section.comment,
-        table=section.table,
-        query=section.query,
-        limits=section.limits,
-    )
-    with found(section.paths, base, section.sha256, section.limits) as places:
+    columns = {role: column for role, column in columns.items() if column or role == "timestamp"}
+    keys = {*OF_TEXT, "time_format", "id_spellings", "table", "query"}
+    written = section.model_dump(include=keys, exclude_none=True)
+    limits, paths = section.limits, section.paths
+    options = ReadOptions(kind=section.format, columns=columns, limits=limits, **written)
+    with found(paths, base, section.sha256, limits) as places:
         tables = [read_file(place.path, options, place.where, progress) for place in places]
-    name = name_of(section.paths)
+    name = name_of(paths)
     table = tables[0] if len(tables) == 1 else joined(tables, name)
     return Ratings.from_table(table, name, section=section)
 
@@ -409,7 +392,7 @@ def load_plugin(name: str, base: Path | None = None) -> Ratings:
         return replace(data, name=name)
     if is_loaded(data):
         try:
-            return of_loaded(data, {}, name, ValueFormat(""), {})
+            return of_loaded(data, {}, name, ValueFormat(), {})
         except DataError as error:
             raise DataError(f"{where}: {error}") from error
     raise DataError(
@@ -476,9 +459,8 @@ def under_options(source: Any, section: DatasetSection) -> Any:
 def _value_format(section: DatasetSection, chosen: Mapping[str, object]) -> ValueFormat:
     """Return how values of loaded data are written; a decimal point is not assumed."""
     decimal = section.decimal if "decimal" in chosen else ""
-    return ValueFormat(
-        decimal, section.thousands or "", section.time_format or "", section.id_spellings
-    )
+    keys = {"thousands", "time_format", "id_spellings"}
+    return ValueFormat(decimal=decimal, **section.model_dump(include=keys, exclude_none=True))
 
 
 def _aligned(features: pd.DataFrame | None, ids: NDArray[np.object_]) -> pd.DataFrame | None:

@@ -9,7 +9,7 @@ DuplicatePolicy = Literal["error", "first", "last", "latest", "mean", "sum", "co
 """Policy for a pair of user and item that is rated more than once."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ValueFormat:
     """How values are written, as a config says; empty text is found out.
 

@@ -126,16 +126,11 @@ class Ratings:
         name or the file they came from.
         """
         digest = hashlib.sha256()
-        columns: list[tuple[NDArray[np.generic], str]] = [
-            (self.users, "<i4"),
-            (self.items, "<i4"),
-            (self.ratings, "<f8"),
-        ]
-        if self.timestamps is not None:
-            columns.append((self.timestamps, "<i8"))
-        for column, kind in columns:
-            digest.update(f"{kind}{len(column)}:".encode())
-            digest.update(np.ascontiguousarray(column, dtype=kind).data)
+        columns = (self.users, self.items, self.ratings, self.timestamps)
+        for column, kind in zip(columns, ("<i4", "<i4", "<f8", "<i8"), strict=True):
+            if column is not None:
+                digest.update(f"{kind}{len(column)}:".encode())
+                digest.update(np.ascontiguousarray(column, dtype=kind).data)
         for ids in (self.user_ids, self.item_ids):
             texts = [str(raw_id).encode("utf-8", "surrogatepass") for raw_id in ids]
             kind = "text" if ids.dtype == object else "number"
@@ -195,19 +190,10 @@ class Ratings:
             section = validated(DatasetSection, {"path": "-", **policies}, table.at(-1))
         table, (low, high) = clean(table, section)
         users, items = table.ids["user"], table.ids["item"]
-        return cls(
-            users.codes,
-            items.codes,
-            table.numbers["rating"],
-            table.times.get("timestamp"),
-            user_ids=users.ids,
-            item_ids=items.ids,
-            scale=(float(low), float(high)),
-            notes=table.notes,
-            name=name,
-            licence=licence,
-            citation=citation,
-        )
+        values, times = table.numbers["rating"], table.times.get("timestamp")
+        scale = float(low), float(high)
+        columns = users.codes, items.codes, values, times, users.ids, items.ids
+        return cls(*columns, scale, name, licence, citation, table.notes)
 
     @classmethod
     @checked(DataError)
@@ -292,7 +278,7 @@ class Ratings:
         roles = {"user": user, "item": item, "rating": rating, "timestamp": timestamp}
         named = {role: column for role, column in roles.items() if column is not None}
 
-        table = table_of_frame(frame, named, name, ValueFormat(decimal))
+        table = table_of_frame(frame, named, name, ValueFormat(decimal=decimal))
         return cls.from_table(table, name, **policies)
 
     @classmethod

@@ -359,9 +359,6 @@ class DatasetSection(_File):
         if not isinstance(value, str):
             return value
 
-        if find(value) is not None:
-            return {"name": value}
-
         is_path = "/" in value or "\\" in value or is_ratings_file(value)
         return {"path" if is_path else "name": value}
 
@@ -398,8 +395,14 @@ class DatasetSection(_File):
             raise ValueError("the scale of synthetic ratings is a key of `synthetic`; put it there")
         if self.name is None and self.path is None and self.synthetic is None:
             raise ValueError("no data is named; give name (as ml-100k), path or synthetic")
-        if self.path is not None or self.thousands is not None or self.sha256 is not None:
-            check_files(self)
+        if self.decimal == self.thousands:
+            raise ValueError(
+                f"thousands: {self.thousands!r} is the decimal mark too; give two different ones"
+            )
+        if self.sha256 is not None and (len(self.paths) != 1 or "://" not in self.paths[0]):
+            raise ValueError("sha256 is that of one file from a URL; leave it out")
+        if self.path is not None and self.name is not None:
+            check_copy(self)
         return self
 
     @property
@@ -458,18 +461,10 @@ def check_key_of_file(key: str, value: object, others: Mapping[str, Any]) -> Non
         raise ValueError(f"{value!r} cannot separate fields; use one such as ',' or '::'")
 
 
-def check_files(section: DatasetSection) -> None:
-    """Raise `ValueError` where keys of files contradict each other, or the name of a data set."""
-    if section.decimal == section.thousands:
-        raise ValueError(
-            f"thousands: {section.thousands!r} is the decimal mark too; give two different ones"
-        )
-    if section.sha256 is not None and (len(section.paths) != 1 or "://" not in section.paths[0]):
-        raise ValueError("sha256 is that of one file from a URL; leave it out")
-    if isinstance(section.path, list) and section.name is not None:
+def check_copy(section: DatasetSection) -> None:
+    """Raise `ValueError` where a path is no copy of the data set of a name."""
+    if isinstance(section.path, list):
         raise ValueError(f"a copy of {section.name} is one path; give one, or leave out name")
-    if section.path is None or section.name is None:
-        return
     if section.data_set is None or not section.data_set.is_published:  # of which there are copies
         raise ValueError(f"{section.name} is not read from a path; leave out name or path")
 

@@ -257,7 +257,7 @@ class Plan(PlanData):
     def depth(self) -> int:
         """How many items at the top of each list metrics have to know by name."""
         wanted = (*self.metrics, *self.deciding)
-        return max((metric.k or 0 for metric in wanted if metric.needs_items), default=0)
+        return max((metric.k or 0 for metric in wanted if metric.definition.needs_items), default=0)
 
     @cached_property
     def deciding(self) -> tuple[Metric, ...]:

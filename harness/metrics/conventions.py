@@ -67,11 +67,9 @@ class Convention:
         Metric
         """
         least = self.threshold if threshold is None else threshold
-        fill = {
-            "t": "positive" if least is None else number(least),
-            "bt": "" if least is None else f"({number(least)})",
-            "below": "0" if least is None else number(least - 1),
-        }
+        fill = {"t": "positive", "bt": "", "below": "0"}
+        if least is not None:
+            fill = {"t": number(least), "bt": f"({number(least)})", "below": number(least - 1)}
         label = self.labels[role].format(**fill)
         return parse(label.removesuffix("@") if label.endswith("@") else f"{label}@{k}")
 

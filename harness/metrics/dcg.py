@@ -51,6 +51,13 @@ IDEAL = Parameter(
     words("judged", "retrieved", "full"),
 )
 SMALLEST_BLOCK = 2048
+_DIVISORS: dict[str, Callable[[Floats, float], Floats]] = {
+    "log": lambda ranks, unit: np.log2(ranks + 1) / unit,
+    "jarvelin": lambda ranks, unit: np.maximum(1.0, np.log2(ranks) / unit),
+    "reciprocal": lambda ranks, unit: ranks,
+    "none": lambda ranks, unit: np.ones_like(ranks),
+}
+"""By discount, what gains are divided by, from ranks and the logarithm of the base."""
 
 Form = Callable[[Floats], Floats]
 """From ranks to their weights."""
@@ -92,12 +99,14 @@ def excluded(params: Params, k: int | None) -> str:
 
 
 def _excluded_in_ratio(params: Params, k: int | None) -> str:
-    ties, gain = params["ties"], params["gain"]
-    unknown = params["ideal"] == "retrieved" and gain.word != "binary" and ties in ("best", "worst")
-    return excluded(params, k) or unknown * (
-        f"the {ties} order of ties is not known for ideal=retrieved with a gain of {gain}; "
-        "add gain=binary, or ties=first"
-    )
+    fault, ties, gain = excluded(params, k), params["ties"], params["gain"]
+    graded = params["ideal"] == "retrieved" and gain.word != "binary"
+    if not fault and graded and ties in ("best", "worst"):
+        return (
+            f"the {ties} order of ties is not known for ideal=retrieved with a gain of {gain}; "
+            "add gain=binary, or ties=first"
+        )
+    return fault
 
 
 @metric(
@@ -148,14 +157,9 @@ def of_full_lists(lists: Rankings, ks: Ints, params: Params) -> Floats:
 
 def _discounts(params: Params) -> Form:
     """Return the weight of ranks: one over what a gain there is divided by."""
-    base = params["base"].as_number or math.e
-    divisors: dict[str, Form] = {
-        "log": lambda ranks: np.log2(ranks + 1) / math.log2(base),
-        "jarvelin": lambda ranks: np.maximum(1.0, np.log2(ranks) / math.log2(base)),
-        "reciprocal": lambda ranks: ranks,
-        "none": np.ones_like,
-    }
-    return lambda ranks: 1.0 / divisors[params["discount"]](ranks)
+    unit = math.log2(params["base"].as_number or math.e)
+    divisor = _DIVISORS[params["discount"]]
+    return lambda ranks: 1.0 / divisor(ranks, unit)
 
 
 class Ordered(NamedTuple):

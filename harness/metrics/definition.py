@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, update_wrapper
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -26,7 +26,7 @@ from harness.metrics.parameters import (
     fault_of_weights,
     is_weighted,
 )
-from harness.metrics.ties import as_shown, resolve
+from harness.metrics.ties import AVERAGE, as_shown, cut_rule, neutral, resolve_ties
 from harness.metrics.weights import weighted_lists, weighted_pairs
 
 if TYPE_CHECKING:
@@ -111,21 +111,22 @@ class Definition:
     name: str = ""
     api: int = 1
     """The version of the interface that it is written for, see `harness.plugins.registry`."""
+    needs_items: bool = field(init=False)
+    """Whether it needs the items at the top of lists and the training ratings."""
+    takes_weights: bool = field(init=False)
+    """Whether ``weights`` are of exposure; a metric of one's own may mean others."""
 
     def __post_init__(self) -> None:
         name = self.name
         update_wrapper(self, self.compute)
         self.name = name or self.compute.__name__
+        self.needs_items = self.needs in ("items", "genres")
+        self.takes_weights = WEIGHTED[0] in self.parameters
 
     @property
     def summary(self) -> str:
         """What it measures, in a sentence or two."""
         return " ".join((self.compute.__doc__ or "").partition("\n\n")[0].split())
-
-    @property
-    def needs_items(self) -> bool:
-        """Whether it needs the items at the top of lists and the training ratings."""
-        return self.needs in ("items", "genres")
 
     def __call__(
         self,
@@ -161,26 +162,28 @@ class Definition:
 
     def choose(self, written: Mapping[str, Value]) -> Chosen:
         """Return the parameters that differ from their defaults, or raise a MetricError."""
-        parameters = {parameter.name: parameter for parameter in self.parameters}
-        if foreign := [name for name in written if name not in parameters]:
-            hint = suggestion(foreign[0], parameters)
+        names = [parameter.name for parameter in self.parameters]
+        if foreign := [name for name in written if name not in names]:
+            hint = suggestion(foreign[0], names)
             raise MetricError(f"{self.name} has no parameter {foreign[0]!r}; {hint}")
-        values = {
-            name: parameter.check(written[name])
-            for name, parameter in parameters.items()
-            if name in written
-        }
-        return tuple(
-            (name, value) for name, value in values.items() if value != parameters[name].default
-        )
+        given = [parameter for parameter in self.parameters if parameter.name in written]
+        checked = [(each, each.check(written[each.name])) for each in given]
+        return tuple((each.name, value) for each, value in checked if value != each.default)
 
     def checked_rank(self, text: str | None, chosen: Chosen, label: str) -> int | None:
         """Return the rank that a label states.
 
         A MetricError is raised where there is no such rank, or values exclude it or each other.
         """
-        k = None if text is None else self._rank(text.strip())
-        if k is None and self.cut == "required":
+        k, text = None, text and text.strip()
+        if text is not None and self.cut == "none":
+            raise MetricError(f"{self.name} has no rank; leave @{text} out")
+        if text is not None:
+            sound = text.isascii() and text.isdigit() and len(text) <= len(str(GREATEST_K))
+            if not (sound and 0 < int(text) <= GREATEST_K):
+                raise MetricError(f"k is {text!r}; use a whole number from 1 to {GREATEST_K:,}")
+            k = int(text)
+        elif self.cut == "required":
             raise MetricError(f"{self.name} needs a rank; write {label}@10")
         params = self.values(chosen)
         fault = self.fault(params, k) if self.fault else ""
@@ -190,26 +193,11 @@ class Definition:
             raise MetricError(fault.format(label=label))
         return k
 
-    def _rank(self, text: str) -> int:
-        if self.cut == "none":
-            raise MetricError(f"{self.name} has no rank; leave @{text} out")
-        sound = text.isascii() and text.isdigit() and len(text) <= len(str(GREATEST_K))
-        if not (sound and 0 < int(text) <= GREATEST_K):
-            raise MetricError(f"k is {text!r}; use a whole number from 1 to {GREATEST_K:,}")
-        return int(text)
-
-    @property
-    def takes_weights(self) -> bool:
-        """Whether ``weights`` are of exposure; a metric of one's own may mean others."""
-        return WEIGHTED[0] in self.parameters
-
     def check_relevance(self, chosen: Chosen, relevance: ArrayLike) -> None:
         """Refuse relevances that the metric does not define, with what to change in the label."""
-        grades, fault_of = (
-            as_array("relevance", relevance, error=MetricError),
-            self.fault_of_relevance,
-        )
-        if fault_of and len(grades) and (fault := fault_of(self.values(chosen), grades)):
+        grades = as_array("relevance", relevance, error=MetricError)
+        fault_of = self.fault_of_relevance if len(grades) else None
+        if fault_of and (fault := fault_of(self.values(chosen), grades)):
             raise MetricError(f"{label_of(self.name, dict(chosen), None)}: {fault}", fault)
 
     def scores(
@@ -235,8 +223,9 @@ class Definition:
             return
         lists = _there(rankings, "rankings", label)
         self.check_relevance(chosen, lists.pool)
-        if not self.needs_items and params.get("ties", "average") != "average":
-            lists = resolve(lists, params)
+        as_they_are = self.needs_items or params.get("ties", "average") == "average"
+        if not as_they_are and cut_rule(params) == AVERAGE:  # else the metric orders them itself
+            lists = resolve_ties(lists, params["ties"], neutral(params))
         if self.takes_weights and is_weighted(params):
             lists, worth = weighted_lists(lists, params, _training(exposure, label), label)
         cuts = np.array([k or lists.longest for k in ranks], dtype=np.int64)

@@ -61,8 +61,7 @@ def declaration(name: str) -> Definition:
 
 def spelled(name: str) -> str:
     """Return a metric's name as its plug-in spells it, or raise a MetricError with a suggestion."""
-    names = plugins.builtin_names("metrics")
-    if name in names or ":" in name or plugins.recorded("metrics", name):
+    if name in plugins.builtin_names("metrics") or ":" in name or plugins.recorded("metrics", name):
         return name
     names = plugins.names("metrics")
     if name in names:
@@ -154,12 +153,13 @@ class Metric:
     @property
     def needs_ratings(self) -> bool:
         """Whether estimates must be ratings: it compares them with ratings or with a threshold."""
-        return self.needs_pairs and self.name != "fcp"  # which compares them with each other
+        # fcp compares them with each other.
+        return self.definition.needs == "pairs" and self.name != "fcp"
 
     @property
     def is_ranking(self) -> bool:
         """Whether it measures how items are ordered, by their relevance."""
-        return not (self.needs_pairs or self.needs_items)
+        return self.definition.needs == "rankings"
 
     @property
     def needs_items(self) -> bool:
@@ -169,7 +169,7 @@ class Metric:
     @property
     def needs_names(self) -> bool:
         """Whether it needs the judged items of each list by name."""
-        return self.is_weighted or (self.needs_items and "ties" in self.params)
+        return self.is_weighted or (self.definition.needs_items and "ties" in self.params)
 
     @property
     def is_weighted(self) -> bool:
@@ -180,7 +180,7 @@ class Metric:
     def needs_features(self) -> bool:
         """Whether it needs genres or propensities of items, or ratings of items at random."""
         weights = self.params.get("weights") if self.definition.takes_weights else None
-        return self.needs_genres or weights in ("column", "naive-bayes")
+        return self.definition.needs == "genres" or weights in ("column", "naive-bayes")
 
     @property
     def needs_column(self) -> bool:
@@ -195,7 +195,7 @@ class Metric:
     @property
     def needs_exposure(self) -> bool:
         """Whether lists and pairs are not enough for it: it needs items, or weights of training."""
-        return self.needs_items or self.is_weighted
+        return self.definition.needs_items or self.is_weighted
 
     @property
     def needs_genres(self) -> bool:
@@ -205,7 +205,7 @@ class Metric:
     @property
     def has_bounds(self) -> bool:
         """Whether its best score and that of a random order are known; for metrics of lists."""
-        return self.definition.has_bounds and not (self.needs_pairs or self.needs_exposure)
+        return self.definition.has_bounds and self.is_ranking and not self.is_weighted
 
     @property
     def neutral(self) -> float:
@@ -263,30 +263,27 @@ def parse(label: str) -> Metric:
     Traceback (most recent call last):
     harness.errors.MetricError: ndcg@0: k is '0'; use a whole number from 1 to 10,000,000
     """
-    _check_text(label)
+    if not isinstance(label, str):
+        raise MetricError(f"{label!r}: a metric label is text; write it as 'ndcg@10'")
     try:
-        return _read(label)
+        match = _LABEL.fullmatch(label)
+        if not match or label.count("(") != label.count(")"):
+            raise MetricError(
+                "not a metric label; write name@k or name(parameter=value, ...)@k, as "
+                "ndcg(gain=linear)@10"
+            )
+        written: dict[str, Value] = {}
+        for part in _split(match["params"]) if match["params"] else ():
+            key, value = _read_parameter(part)
+            if key in written:
+                raise MetricError(f"{key} is given twice; keep one")
+            written[key] = value
+        name = spelled(match["name"])
+        defined = definition(name)
+        chosen = defined.choose(written)
+        return Metric(name, chosen, defined.checked_rank(match["k"], chosen, label.strip()))
     except MetricError as error:
         raise MetricError(f"{label.strip() or repr(label)}: {error}", error.reason) from None
-
-
-def _read(label: str) -> Metric:
-    match = _LABEL.fullmatch(label)
-    if not match or label.count("(") != label.count(")"):
-        raise MetricError(
-            "not a metric label; write name@k or name(parameter=value, ...)@k, as "
-            "ndcg(gain=linear)@10"
-        )
-    written: dict[str, Value] = {}
-    for part in _split(match["params"]) if match["params"] else ():
-        key, value = _read_parameter(part)
-        if key in written:
-            raise MetricError(f"{key} is given twice; keep one")
-        written[key] = value
-    label, name = label.strip(), spelled(match["name"])
-    defined = definition(name)
-    chosen = defined.choose(written)
-    return Metric(name, chosen, defined.checked_rank(match["k"], chosen, label))
 
 
 @checked(MetricError)
@@ -315,21 +312,15 @@ def parse_many(labels: str | Iterable[str]) -> tuple[Metric, ...]:
     """
     named: list[Metric] = []
     for text in [labels] if isinstance(labels, str) else labels:
-        _check_text(text)
         previous = ""
-        for part in _split(text):
-            if part.isdigit() and "@" in previous:
+        for part in _split(text) if isinstance(text, str) else [text]:
+            if "@" in previous and part.isdigit():
                 part = f"{previous.rpartition('@')[0]}@{part}"
             named.append(parse(part))
             previous = part
     if not named:
         raise MetricError("metrics: nothing is named; write at least one label, as ndcg@10")
     return tuple(dict.fromkeys(named))
-
-
-def _check_text(label: object) -> None:
-    if not isinstance(label, str):
-        raise MetricError(f"{label!r}: a metric label is text; write it as 'ndcg@10'")
 
 
 def _split(text: str) -> Iterator[str]:

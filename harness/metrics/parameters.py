@@ -160,31 +160,34 @@ class Parameter:
                 has = f"{self.name}={value} has {counted(len(value.numbers), 'number')} in brackets"
                 form = _FORMS[fewest, most].replace("with ", word)
                 raise MetricError(f"{has}; write {word}{form}")
-            return self._canonical(word, value)
+            numbers = value.numbers
+            if not all(map(math.isfinite, numbers)):
+                raise MetricError(f"{self.name}={value} is not finite; write plain numbers")
+            if word == "table":
+                _check_gains(value)
+            if word == "random":
+                seed = numbers[0] if numbers else 0.0
+                if not seed.is_integer() or not 0 <= seed < 2**32:
+                    message = f"{value} is no seed; use a whole number from 0 to {2**32 - 1}"
+                    raise MetricError(message)
+                numbers = (seed,) if seed else ()
+            return Value(f"{word}({', '.join(map(number, numbers))})" if numbers else word)
         if self.limits and plain is not None and self.limits[0] < plain < self.limits[1]:
             return Value(number(plain))
         meant = nearest(word, self.words) if self.words and plain is None else None
         hint = f"use {self.choices}" if meant is None else f"did you mean {meant!r}?"
         raise MetricError(f"{self.name} cannot be {value}; {hint}")
 
-    def _canonical(self, word: str, value: Value) -> Value:
-        """Write a word and its numbers in one way, after a check of the numbers."""
-        numbers = value.numbers
-        if not all(map(math.isfinite, numbers)):
-            raise MetricError(f"{self.name}={value} is not finite; write plain numbers")
-        if word == "table" and (min(numbers) < 0 or any(b < a for a, b in pairwise(numbers))):
-            raise MetricError(
-                f"the gains of {value} are negative or fall; write the gain of relevance 0, 1, "
-                "2, ... from the least to the most"
-            )
-        if word == "table" and (fault := unit_fault(MOST_RATING, np.array(numbers))):
-            raise MetricError(f"the gains of {value} have {fault}")
-        if word == "random":
-            seed = numbers[0] if numbers else 0.0
-            if not seed.is_integer() or not 0 <= seed < 2**32:
-                raise MetricError(f"{value} is no seed; use a whole number from 0 to {2**32 - 1}")
-            numbers = (seed,) if seed else ()
-        return Value(f"{word}({', '.join(map(number, numbers))})" if numbers else word)
+
+def _check_gains(value: Value) -> None:
+    """Refuse a table of gains that are negative, fall, or cannot be squared and added."""
+    if min(value.numbers) < 0 or any(b < a for a, b in pairwise(value.numbers)):
+        raise MetricError(
+            f"the gains of {value} are negative or fall; write the gain of relevance 0, 1, "
+            "2, ... from the least to the most"
+        )
+    if fault := unit_fault(MOST_RATING, np.array(value.numbers)):
+        raise MetricError(f"the gains of {value} have {fault}")
 
 
 TIES = Parameter(

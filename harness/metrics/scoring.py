@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from harness._util.arguments import checked, is_called_from_outside
 from harness.errors import MetricError, PluginError, reason_of
-from harness.metrics.arrays import Pairs, Rankings, Scores, warn_of_filled
+from harness.metrics.arrays import Pairs, Rankings, Scores, filled_rating, warn_of_filled
 from harness.metrics.definition import Chosen
 from harness.metrics.exposure import check_exposure
 from harness.metrics.labels import Metric, definition
@@ -57,7 +57,7 @@ def score(
     """
     if exposure is not None:
         check_exposure("score", exposure)
-    if pairs is not None and is_called_from_outside():
+    if pairs is not None and filled_rating(pairs.ratings) is not None and is_called_from_outside():
         warn_of_filled(pairs.ratings)
     metrics = list(metrics)
     if labels := [label for label in metrics if not isinstance(label, Metric)]:

@@ -38,13 +38,6 @@ def cut_rule(params: Params) -> int:
     return AVERAGE
 
 
-def resolve(rankings: Rankings, params: Params) -> Rankings:
-    """Order ties by the rule of a metric, unless the metric orders them itself."""
-    if cut_rule(params) != AVERAGE:
-        return rankings
-    return resolve_ties(rankings, params["ties"], neutral(params))
-
-
 def resolve_ties(rankings: Rankings, rule: Value, neutral: float = 0.0) -> Rankings:
     """Order the items of each group of equal estimates.
 

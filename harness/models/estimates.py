@@ -102,9 +102,10 @@ def fit(
     columns = ColumnTrainset.from_surprise(trainset)
     check_ratings(columns)
     entry = registry.entry_of(type(model)) if accelerate and columns.n_ratings else None
-    seed = getattr(model, "random_state", None)
-    if isinstance(model, surprise.NormalPredictor) and seed is not None:
-        model.generator = surprise.utils.get_rng(seed)
+    if isinstance(model, surprise.NormalPredictor):
+        seed = getattr(model, "random_state", None)
+        if seed is not None:
+            model.generator = surprise.utils.get_rng(seed)
     if entry is None or not entry.may_fit(model, columns):
         model.fit(columns)
         return "surprise"
@@ -217,9 +218,7 @@ def codes_of(given: npt.ArrayLike) -> Codes:
     codes = as_array("users or items", given, np.int64, AlgorithmError)
     if codes.ndim != 1:
         raise AlgorithmError(f"users or items: codes of shape {codes.shape}; give one a row")
-    if not codes.size:
-        return codes.astype(np.int32)
-    if codes.min() < 0:  # NumPy would count from the end
+    if codes.size and codes.min() < 0:  # NumPy would count from the end
         raise AlgorithmError(f"users or items: {codes.min()} is not a code; give codes from 0")
     return codes
 
@@ -249,7 +248,6 @@ def estimates_of(
 ) -> Outcome:
     """Return the estimates of pairs or, without items, of all training items for each user."""
     trainset: ColumnTrainset = model.trainset
-    clip = clip and not is_preference(model)
     if scorer is None:
         return _predicted(model, users, items, clip)
     inner_users = users if scorer.takes_codes else trainset.inner_users[users]
@@ -264,18 +262,23 @@ def estimates_of(
     impossible = np.broadcast_to(none, estimates.shape)
     if np.any(none):
         estimates[impossible] = model.default_prediction()
-    if clip:
+    if clip and not is_preference(model):
         _clip(model, estimates, clip)
     return estimates, impossible
 
 
 def _predicted(model: surprise.AlgoBase, users: Codes, items: Codes | None, clip: bool) -> Outcome:
-    return predicted(model, users, items, clip)
+    return predicted(model, users, items, clip and not is_preference(model))
 
 
 _warm: set[str] = set()
-_CHEAP = {"n_epochs": 1, "min_k": 1, "n_cltr_u": 1, "n_cltr_i": 1, "n_factors": 2, "k": 2}
-_UNFILTERED = {"k_core": 1, "min_rating": None}  # the toy would not pass filters
+_SMALL = {
+    **{"n_epochs": 1, "min_k": 1, "n_cltr_u": 1, "n_cltr_i": 1, "n_factors": 2, "k": 2},
+    **{"k_core": 1, "min_rating": None},  # the toy would not pass filters
+}
+"""Parameters that are cheap to compute, and that fit a toy."""
+_TOY_CODES = np.array([[0, 0, 1, 1, 2, 2], [0, 1, 0, 2, 1, 2]], np.int32)
+_TOY_RATINGS, _TOY_IDS = [1.0, 2.0, 3.0, 4.0, 5.0, 3.0], ["a", "b", "c"]
 
 
 def _kinds(value: object) -> object:
@@ -297,17 +300,13 @@ def warm_up(name: str, params: parameters.Params, *, whole_catalogue: bool = Tru
     if entry is None or not entry.compiles:
         entry = registry.named("Random")
     names, _ = parameters.accepted(entry.model_class)
-    small = {**_CHEAP, **_UNFILTERED}
-    cheap = {key: small.get(key, value) for key, value in params.items() if key in names}
+    cheap = {key: _SMALL.get(key, value) for key, value in params.items() if key in names}
     identity = repr((entry.name, whole_catalogue, _kinds(cheap)))
     if identity in _warm:
         return
     _warm.add(identity)
-    users, items = np.array([[0, 0, 1, 1, 2, 2], [0, 1, 0, 2, 1, 2]], np.int32)
-    ratings, ids = [1.0, 2.0, 3.0, 4.0, 5.0, 3.0], ["a", "b", "c"]
-    toy = ColumnTrainset.from_columns(
-        users, items, ratings, user_ids=ids, item_ids=ids, scale=(1.0, 5.0)
-    )
+    (users, items), ids = _TOY_CODES, {"user_ids": _TOY_IDS, "item_ids": _TOY_IDS}
+    toy = ColumnTrainset.from_columns(users, items, _TOY_RATINGS, **ids, scale=(1.0, 5.0))
     model = registry.create(entry.name, cheap, seed=0)
     fit(model, toy)
     estimate(model, users, items)

@@ -186,7 +186,7 @@ def notes_on_labels(scored: Iterable[Metric], least: float, most: float) -> Iter
         values = {"metrics": [str(metric) for metric in steep], "most": most, "metric": instead}
         yield Note("steep-gains", values)
     for metric in listed:
-        if metric.needs_items and "ties" in dict(metric.chosen):
+        if "ties" in dict(metric.chosen) and metric.needs_items:
             yield Note("ties-as-shown", {"metric": str(metric)})
 
 
@@ -208,7 +208,7 @@ def tied_shares(scored: Sequence[Metric], rankings: Rankings) -> dict[str, float
     >>> tied_shares(metrics.parse_many("ndcg@2, recall@2"), lists)
     {'ndcg@2': 1.0, 'recall@2': 0.0}
     """
-    listed = [m for m in scored if not m.needs_pairs and not m.needs_exposure]
+    listed = [m for m in scored if m.is_ranking and not m.is_weighted]
     shares = dict.fromkeys(map(str, listed), 0.0)
     if np.array_equal(rankings.tie_low, rankings.tie_high):
         return shares

@@ -28,7 +28,7 @@ def is_mean_of_users(metric: Metric) -> bool:
 
     The others, as ``rmse``, are computed from all pairs or all lists of a cell at once.
     """
-    return metric.per_user and not metric.pooled
+    return metric.definition.per_user and not metric.pooled
 
 
 @dataclass(eq=False)

@@ -247,10 +247,10 @@ def assemble(
         name, n_divided = f"{name} of the training part", len(rows)
     splits = []
     for fold, (train, test) in enumerate(folds):
-        where = name if n_folds == 1 else f"{name}, fold {fold + 1} of {n_folds}"
         digest = hashlib.sha256(f"{ratings.fingerprint} {len(train)} {len(test)}\n".encode())
         for part, word in ((train, "training"), (test, "test")):
             if len(part) == 0:
+                where = name if n_folds == 1 else f"{name}, fold {fold + 1} of {n_folds}"
                 raise SplitError(
                     f"{where}: no {word} rating is left of {n_divided:,}; "
                     "change the sizes of the split or use more data"

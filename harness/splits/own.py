@@ -37,17 +37,33 @@ from harness.datasets import Ratings
 from harness.errors import HarnessError, SplitError, counted, raised_where, reason_of
 from harness.metrics.own import locked
 from harness.schema.quantities import State
+from harness.schema.sections import Kind
 from harness.splits.base import DrawnSplit, FilterSection, Mask, Notes, Parts, Rows
 
 
-def _name(kind: type[Split] | type[Filter]) -> None:
-    """Give a class the kind that its name stands for, unless it declares one."""
-    if "kind" not in vars(kind):
-        kind.kind = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", kind.__name__).lower()
-        kind.__annotations__ = {**vars(kind).get("__annotations__", {}), "kind": str}
+class _Own(Kind):
+    """What your own kinds have in common: a class has the kind that its name stands for."""
+
+    api: ClassVar[int] = 1
+    """The version of the interface that the class is written for."""
+    random_state: State | None = Field(
+        default=None, description="Seed of the draws; null: from the run's seed."
+    )
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if _Own not in cls.__bases__ and "kind" not in vars(cls):  # `Split` and `Filter` have none
+            cls.kind = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", cls.__name__).lower()
+            cls.__annotations__ = {**vars(cls).get("__annotations__", {}), "kind": str}
+
+    def describe(self) -> str:
+        """Return the name with the keys that are not at their defaults."""
+        keys = self.stated({"validation", "random_state"})
+        kind = keys.pop("kind")
+        return ", ".join([kind, *(f"{key} {value}" for key, value in keys.items())])
 
 
-class Split(DrawnSplit):
+class Split(_Own, DrawnSplit):
     """The base class of a kind of split of one's own; its fields are the keys of a config.
 
     A subclass is a plug-in of the group ``harness.splits``, or named as ``mine:Weekday`` in a
@@ -67,16 +83,6 @@ class Split(DrawnSplit):
     >>> split.name, split.test.tolist()
     ('every-third, first 1', [1])
     """
-
-    api: ClassVar[int] = 1
-    """The version of the interface that the class is written for."""
-    random_state: State | None = Field(
-        default=None, description="Seed of the draws; null: from the run's seed."
-    )
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        _name(cls)
 
     @abstractmethod
     def divide(
@@ -153,10 +159,6 @@ class Split(DrawnSplit):
             raise SplitError(f"{where}: a row is there twice; give each once")
         return rows.astype(np.int64)
 
-    def describe(self) -> str:
-        """Return the name with the keys that are not at their defaults."""
-        return _described(self)
-
     def sentence(self, part: str = "test part") -> str:
         """Return the first line of the docstring, with the keys that are not at their defaults."""
         first = (type(self).__doc__ or self.describe()).strip().splitlines()[0].rstrip(".")
@@ -165,7 +167,7 @@ class Split(DrawnSplit):
         return f"{first}{f' ({chosen})' if chosen else ''}."
 
 
-class Filter(FilterSection):
+class Filter(_Own, FilterSection):
     """The base class of your own kind of filter; its fields are the keys of a config.
 
     A subclass is a plug-in of the group ``harness.splits``, or named as ``mine:Active`` under
@@ -182,16 +184,6 @@ class Filter(FilterSection):
     >>> Active().keep(ratings, 0).tolist(), Active(least=3).describe()
     ([True, True, False], 'active, least 3')
     """
-
-    api: ClassVar[int] = 1
-    """The version of the interface that the class is written for."""
-    random_state: State | None = Field(
-        default=None, description="Seed of the draws; null: from the run's seed."
-    )
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        _name(cls)
 
     @abstractmethod
     def select(self, ratings: Ratings, rng: np.random.Generator) -> ArrayLike:
@@ -213,17 +205,6 @@ class Filter(FilterSection):
         """Return what `select` returns; `filter` checks it."""
         state = state if self.random_state is None else self.random_state
         return cast("Mask", self.select(ratings, np.random.Generator(np.random.PCG64(state))))
-
-    def describe(self) -> str:
-        """Return the name with the keys that are not at their defaults."""
-        return _described(self)
-
-
-def _described(section: Split | Filter) -> str:
-    """Return the kind of a section with the keys that are not at their defaults."""
-    keys = section.stated({"validation", "random_state"})
-    kind = keys.pop("kind")
-    return ", ".join([kind, *(f"{key} {value}" for key, value in keys.items())])
 
 
 def _defined(function: Callable[..., object]) -> str:

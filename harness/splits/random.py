@@ -64,11 +64,9 @@ class Holdout(DrawnSplit):
             n_test = math.ceil(n_test * n)
         if isinstance(n_train, float):
             n_train = math.floor(n_train * n)
-        if n_test is None:
+        if n_test is None:  # then there is the other one
             n_test = n - (n_train or 0)
-        elif n_train is None:
-            n_train = n - n_test
-        assert n_train is not None  # a section has one of the two
+        n_train = n - n_test if n_train is None else n_train
         if n_train < 0 or n_test < 0 or n_train + n_test > n:
             raise SplitError(
                 f"{self.describe()}: needs more than the {counted(n, 'rating')} of the data; "

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from harness import datasets
-from harness.datasets.catalogue import CATALOGUE
+from harness.datasets.catalogue import ALIASES, CATALOGUE
 from harness.datasets.download import fetch
 from harness.datasets.section import DatasetSection
 from harness.errors import DownloadError
@@ -119,3 +119,8 @@ def test_filmtrust_keeps_the_last_of_repeated_ratings(serve, known, cache):
     assert str(*ratings.notes) == "1 duplicate pair: the last kept, 1 row dropped"
     first = datasets.load({"name": "filmtrust", "duplicates": "first"}, cache=cache)
     assert rows_of(first)[0] == ("1", "1", 2.0, 0)
+
+
+@pytest.mark.parametrize("name", [*CATALOGUE, *ALIASES])
+def test_no_name_of_a_data_set_looks_like_a_path(name):
+    assert DatasetSection.spelled_out(name) == {"name": name}

@@ -137,24 +137,23 @@ def read_file(
     A file that none of these fits is read as text, and a packed one as what it holds. `where` is
     for messages.
     """
-    with unpacked(path, where, options.limits) as (place, inner):
-        return _read(place, options, inner, progress)
+    with unpacked(path, where, options.limits) as (path, where):
+        kind = options.kind or kind_of(path)
+        if kind is None:
+            with report_os_error(where, "cannot be read", "check the path", DataError):
+                kind = kind_of_content(path)
+                if kind is None and (fault := not_read(path)):
+                    raise DataError(f"{where}: {fault}")
+        reader = Delimited() if kind is None else reader_named(kind)
+        asked = replace(options, where=where, progress=progress)
+        with reading(where, kind):
+            columns: Any = reader.read(path, asked)
+        return columns if isinstance(columns, Table) else _as_table(columns, asked, kind or "")
 
 
-def _read(path: Path, options: ReadOptions, where: str, progress: Progress | None) -> Table:
-    kind = options.kind or kind_of(path)
-    if kind is None:
-        with report_os_error(where, "cannot be read", "check the path", DataError):
-            kind = kind_of_content(path)
-            if kind is None and (fault := not_read(path)):
-                raise DataError(f"{where}: {fault}")
-    reader = Delimited() if kind is None else reader_named(kind)
-    asked = replace(options, where=where, progress=progress)
-    with reading(where, kind):
-        columns: Any = reader.read(path, asked)
-    if isinstance(columns, Table):
-        return columns
-    names = names_of(columns, f"{where}: {_origin(kind or '')}")
+def _as_table(columns: Any, options: ReadOptions, kind: str) -> Table:
+    """Return what a reader gave, a frame, a table of Arrow or a mapping, as a table."""
+    names = names_of(columns, f"{options.where}: {_origin(kind)}")
 
     if isinstance(columns, Mapping):
         columns_by_position = [*columns.values()].__getitem__
@@ -165,7 +164,7 @@ def _read(path: Path, options: ReadOptions, where: str, progress: Progress | Non
     return to_table(
         names,
         lambda positions: [columns_by_position(position) for position in positions],
-        replace(options, where=where),
+        options,
     )
 
 

@@ -23,21 +23,22 @@ if TYPE_CHECKING:
 NO_ROWS = "no rows of data; give a file that has some"
 
 
-@dataclass(frozen=True)
-class ReadOptions:
+@dataclass(frozen=True, kw_only=True)
+class ReadOptions(ValueFormat):
     """What is known of a file before it is opened, and what is read of it; None is found out.
+
+    How values are written is as in `harness.datasets.policies.ValueFormat`, but that numbers have
+    a decimal point unless `decimal` says otherwise.
 
     Parameters
     ----------
     kind : str or None
         The name of a reader.
-    separator, header, skip, comment, encoding, decimal, thousands, form, layout
+    separator, header, skip, comment, encoding, form, layout
         Of texts. `form` names the fields that a line must have, where they are fixed; a `layout`
         takes the place of all but `encoding`, `decimal` and `roles`.
     table, query : str or None
         Of databases.
-    time_format, id_spellings : str
-        As in `harness.datasets.policies.ValueFormat`.
     columns : dict
         As in `harness.datasets.columns.find_columns`.
     roles : Roles
@@ -52,15 +53,12 @@ class ReadOptions:
         Of texts without a `separator`: those that are tried first.
     """
 
+    decimal: str = "."
     kind: str | None = None
     separator: str | None = None
     header: bool | None = None
     encoding: str | None = None
     columns: Mapping[str, str | int | None] = field(default_factory=dict)
-    decimal: str = "."
-    thousands: str = ""
-    time_format: str = ""
-    id_spellings: str = "keep"
     skip: int = 0
     comment: str | None = None
     roles: Roles = RATINGS
@@ -72,11 +70,6 @@ class ReadOptions:
     where: str = ""
     progress: Progress | None = None
     separators: tuple[str, ...] = ()
-
-    @property
-    def values(self) -> ValueFormat:
-        """How values are written."""
-        return ValueFormat(self.decimal, self.thousands, self.time_format, self.id_spellings)
 
     def advice(self, encoding: str = "latin-1") -> str:
         """Return what to do about another encoding; of ratings and features a config names it."""
@@ -241,4 +234,4 @@ def to_table(
     columns = dict(zip(positions, columns_at([*positions.values()]), strict=True))
     if not all(len(column) for column in columns.values()):  # type: ignore[arg-type]
         raise DataError(f"{where}: {NO_ROWS}")
-    return convert(columns, roles.kinds, where, values=options.values)
+    return convert(columns, roles.kinds, where, values=options)

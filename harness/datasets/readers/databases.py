@@ -125,7 +125,7 @@ class SQLite(Database):
             raise DataError(f"{where}: {NO_ROWS}")
         columns = {role: pa.chunked_array(parts) for role, parts in chunks.items()}
         at = lambda row: where if row < 0 else f"{where}: record {row + 1}"  # noqa: E731
-        return convert(columns, roles.kinds, where, at, values=options.values)
+        return convert(columns, roles.kinds, where, at, values=options)
 
 
 def _duckdb(where: str) -> Any:

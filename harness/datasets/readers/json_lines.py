@@ -111,7 +111,7 @@ class JSONLines(Reader):
             roles.kinds,
             where,
             lambda row: where if row < 0 else f"{where}:{lines[row]}",
-            values=options.values,
+            values=options,
             flaws=[flaw] if faults else [],
         )
 

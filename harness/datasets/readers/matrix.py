@@ -73,7 +73,7 @@ class Matrix(Reader):
             options.roles.kinds,
             where,
             lambda row: where if row < 0 else f"{where}:{rows[row] + 1 + header + options.skip}",
-            values=options.values,
+            values=options,
             notes=[note],
         )
 

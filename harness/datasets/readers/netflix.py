@@ -106,6 +106,6 @@ class Netflix(Reader):
             kinds,
             where,
             lambda row: where if row < 0 else f"{where}:{lines[row]}",
-            values=options.values,
+            values=options,
             flaws=[flaw] if faults else [],
         )

@@ -25,6 +25,8 @@ from harness.errors import DataError, counted, listed, reason_of
 SPARE = 1 << 30
 """Bytes of the disk that stay free while a file is unpacked."""
 PIECE = 1 << 20
+BUFFER = 1 << 18
+"""Bytes that are read at a time from a stream whose progress is shown."""
 BROKEN = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, ValueError,
           NotImplementedError, RuntimeError)  # fmt: skip
 
@@ -90,10 +92,10 @@ def unpacked(path: Path, where: str, limits: Limits | None = None) -> Iterator[t
 
     It is unpacked to a folder that is removed at the end, as far as limits and disk allow.
     """
-    limits = limits or Limits()
     if not is_packed(path.name):
         yield path, where
         return
+    limits = limits or Limits()
     with ExitStack() as stack:
         folder = stack.enter_context(
             tempfile.TemporaryDirectory(prefix="harness-", ignore_cleanup_errors=True)
@@ -188,10 +190,6 @@ class CountedStream(io.RawIOBase):
             raise DataError(_too_large(self._member, most))
         return len(data)
 
-    def buffered(self) -> io.BufferedReader:
-        """Return the stream with a buffer."""
-        return io.BufferedReader(self, 1 << 18)
-
 
 def most_bytes(expected: int) -> int:
     """Return the largest size to accept for an approximate size."""
@@ -217,7 +215,8 @@ def open_member(
         except BROKEN_ARCHIVE as error:
             kind = "gzipped tar" if is_tar else "zip"
             raise DataError(f"{archive}: not a {kind} archive ({error}); fetch it again") from None
-        yield CountedStream(stream, progress, expected, f"{archive}!{member}").buffered()
+        counted_stream = CountedStream(stream, progress, expected, f"{archive}!{member}")
+        yield io.BufferedReader(counted_stream, BUFFER)
 
 
 Entry = tuple[str, int, str, Callable[[], IO[bytes] | None]]

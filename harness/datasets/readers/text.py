@@ -12,10 +12,10 @@ import csv
 import io
 import re
 from bisect import bisect_right
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from itertools import chain, islice
 from operator import itemgetter
 from pathlib import Path
@@ -27,9 +27,8 @@ from harness._util.files import report_os_error
 from harness._util.libraries import arrow_csv, pa
 from harness.datasets.columns import RATINGS, find_columns, is_number, refuse_without_ratings
 from harness.datasets.conversion import SHOWN, Flaw, Table, convert
-from harness.datasets.policies import ValueFormat
 from harness.datasets.readers.base import NO_ROWS, Reader, ReadOptions, example_lines
-from harness.datasets.readers.packed import CountedStream
+from harness.datasets.readers.packed import BUFFER, CountedStream
 from harness.errors import DataError, counted, joined
 from harness.notes.note import Note
 
@@ -95,11 +94,12 @@ def header_and_columns(
     header = options.header
     if header is None:
         header = by_name or roles.names_columns(fields)
-        marks = [] if header else _numbers(fields, options)
-        text = next((mark for mark in marks if not is_number(mark.replace(",", "."))), None)
-        if text is not None:
-            header = True
-            where += f": a header, it seems, as {text!r} is no number" * bool(text)
+        if not header:
+            marks = _numbers(fields, options)
+            text = next((mark for mark in marks if not is_number(mark.replace(",", "."))), None)
+            if text is not None:
+                header = True
+                where += f": a header, it seems, as {text!r} is no number" * bool(text)
     if header:
         return True, find_columns(fields, options.columns, where, roles)
     if by_name:
@@ -213,16 +213,14 @@ def find_beginning(blocks: Iterator[str], options: ReadOptions, where: str) -> B
 
     A last comment that names the columns is the header.
     """
-    line, separator, comments, block = 1, None, 0, ""
-    commented = ""
+    line, separator, comments, commented, block = 1, None, 0, "", ""
     while True:
-        body = block.lstrip("\n")
-        line += len(block) - len(body)
-        if not body:
+        while not (body := block.lstrip("\n")):
+            line += len(block)
             block = next(blocks, "")
             if not block:
                 raise DataError(f"{where}: {NO_ROWS}")
-            continue
+        line += len(block) - len(body)
         first = body[: LONGEST_LINE + 1].partition("\n")[0]
         if len(first) > LONGEST_LINE:
             raise DataError(f"{where}:{line}: {TOO_LONG}")
@@ -237,14 +235,12 @@ def find_beginning(blocks: Iterator[str], options: ReadOptions, where: str) -> B
         else:
             comments, commented = comments + 1, first
         block = body[len(first) :]
-    notes = []
     if comments:
         header = commented.lstrip("# \t")
         if _is_header(header, first, separator, options):
             line, body, first, comments = line - 1, f"{header}\n{body}", header, comments - 1
-    if comments:
-        notes.append(Note("comments-skipped", {"n": comments, "line": line}))
-    return Beginning(line, first, body, separator, tuple(notes))
+    notes = (Note("comments-skipped", {"n": comments, "line": line}),) if comments else ()
+    return Beginning(line, first, body, separator, notes)
 
 
 def _is_header(header: str, first: str, separator: str | None, options: ReadOptions) -> bool:
@@ -378,7 +374,7 @@ def read_text(stream: io.BufferedReader, options: ReadOptions, where: str) -> Ta
             rows.add_records(block, blocks)
             if len(rows.faults[""]) > MOST_FAULTS:
                 break
-    return rows.table(where, options.values)
+    return rows.table(where)
 
 
 def _assumption(options: ReadOptions) -> str:
@@ -431,41 +427,41 @@ def _blocks(stream: io.BufferedReader, options: ReadOptions, where: str) -> Iter
             text.detach()  # the stream is closed by its owner
 
 
-def _memory_of_arrow(content: bytes) -> pa.Buffer:
-    """Return a copy of bytes in Arrow's memory.
-
-    A thread of Arrow's may release its block last: to release bytes of Python it needs the
-    interpreter, and ends the process if that is already shutting down.
-    """
-    sink = pa.BufferOutputStream()
-    sink.write(content)
-    return sink.getvalue()
-
-
+@dataclass
 class _Rows:
     """The rows of a text as they are read: columns of text, lines, and what is wrong with some."""
 
-    def __init__(self, layout: Layout, options: ReadOptions, line: int, notes: list[Note]) -> None:
-        self.notes = notes
-        self.layout, self.options, self.line = layout, options, line
-        self.kinds = options.roles.kinds
-        coded, text = pa.dictionary(pa.int32(), pa.string()), pa.string()
-        are_ids = {role: self.kinds[role] in ("id", "text") for role in layout.columns}
-        self.types = {role: coded if is_id else text for role, is_id in are_ids.items()}
-        self.n_rows = 0
-        self.chunks: dict[str, list[pa.Array]] = {role: [] for role in layout.columns}
-        self.lines: list[tuple[int, Sequence[int]]] = []  # from the row on, the line of each
-        self.faults: dict[str, list[int]] = {"": [], "unreadable": []}  # rows by policy
-        self.described: dict[int, str] = {}  # what is wrong with the first of them
-        self.tall: list[int] = []  # the lines of rows that take several
+    layout: Layout
+    options: ReadOptions
+    line: int
+    notes: list[Note]
+    n_rows: int = 0
+    chunks: dict[str, list[pa.Array]] = field(default_factory=partial(defaultdict, list))
+    lines: list[tuple[int, Sequence[int]]] = field(default_factory=list)
+    """From the row on, the line of each."""
+    faults: dict[str, list[int]] = field(default_factory=partial(defaultdict, list))
+    """Rows by policy."""
+    described: dict[int, str] = field(default_factory=dict)
+    """What is wrong with the first of them."""
+    tall: list[int] = field(default_factory=list)
+    """The lines of rows that take several."""
+
+    @cached_property
+    def types(self) -> dict[str, pa.DataType]:
+        """The type of each column: ids and texts, which come again, are coded."""
+        text, kinds = pa.string(), self.options.roles.kinds
+        coded = pa.dictionary(pa.int32(), text)
+        is_number = {role: kinds[role] in ("number", "time") for role in self.layout.columns}
+        return {role: text if plain else coded for role, plain in is_number.items()}
 
     def add_block(self, block: str) -> bool:
         """Add a block if each of its lines is one row without fault; return whether it is."""
         layout = self.layout
         separator = layout.separator
-        if layout.quoted and '"' in block:
-            return False
-        if not layout.is_one_byte:
+        if layout.is_one_byte:
+            if layout.quotes and '"' in block:
+                return False
+        else:
             if UNIT in block:
                 return False
             if separator == "whitespace":
@@ -476,9 +472,13 @@ class _Rows:
             separator = UNIT
         if block.strip("\n"):
             roles = {position: role for role, position in layout.columns.items()}
+            # A copy in Arrow's memory: one of its threads may release the block last. To release
+            # bytes of Python it needs the interpreter, and ends the process if that shuts down.
+            memory = pa.BufferOutputStream()
+            memory.write(block.encode("utf-8", "surrogateescape"))
             try:
                 table = arrow_csv.read_csv(
-                    pa.BufferReader(_memory_of_arrow(block.encode("utf-8", "surrogateescape"))),
+                    pa.BufferReader(memory.getvalue()),
                     arrow_csv.ReadOptions(
                         column_names=[roles.get(n, str(n)) for n in range(layout.n_fields)],
                         block_size=LONGEST_LINE,
@@ -545,7 +545,7 @@ class _Rows:
                 return f"the {role} is not UTF-8; {self.options.advice()}"
         return ""
 
-    def table(self, where: str, values: ValueFormat) -> Table:
+    def table(self, where: str) -> Table:
         """Return the converted columns of all rows."""
         if not self.n_rows:
             raise DataError(f"{where}: {NO_ROWS}")
@@ -561,11 +561,11 @@ class _Rows:
             for policy, rows in self.faults.items()
             if rows
         ]
-        notes = self.notes
         if self.tall:
-            notes.append(Note("several-lines", {"n": len(self.tall), "line": self.tall[0]}))
+            self.notes.append(Note("several-lines", {"n": len(self.tall), "line": self.tall[0]}))
         columns = {role: pa.chunked_array(chunks) for role, chunks in self.chunks.items()}
-        return convert(columns, self.kinds, where, at, values=values, notes=notes, flaws=flaws)
+        known, kinds = self.options, self.options.roles.kinds
+        return convert(columns, kinds, where, at, values=known, notes=self.notes, flaws=flaws)
 
 
 def _records(
@@ -635,7 +635,8 @@ class Delimited(Reader):
             report_os_error(options.where, "cannot be read", "check the path", DataError),
             path.open("rb") as file,
         ):
-            stream = CountedStream(file, options.progress, path.stat().st_size).buffered()
+            counted_stream = CountedStream(file, options.progress, path.stat().st_size)
+            stream: io.BufferedReader = io.BufferedReader(counted_stream, BUFFER)
             return read_text(stream, replace(options, separators=self.separators), options.where)
 
     def write_example(self, path: Path) -> None:
