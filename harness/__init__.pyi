@@ -12,11 +12,11 @@ from .experiment.final_fit import fit_row
 from .experiment.run import run
 from .experiment.verify import verify
 from .extras.accelerate import (
-    patch_report,
     patch_surprise,
     patched_surprise,
     unpatch_surprise,
 )
+from .extras.accelerate.report import patch_report
 from .extras.audit import audit
 from .extras.explain.explanations import explain
 from .extras.explain.similarities import similar

@@ -10,8 +10,9 @@ from pathlib import Path
 from types import ModuleType
 from zipfile import is_zipfile
 
-from harness.extras.accelerate import patch_report, patch_surprise
-from harness.extras.accelerate.report import summary
+import harness
+from harness.extras.accelerate import patch_surprise
+from harness.extras.accelerate.calls import summary
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -46,7 +47,7 @@ def main(arguments: list[str] | None = None) -> None:
             run_script(Path(given.name))
     finally:
         if given.report:
-            sys.stderr.write(f"{patch_report()!r}\n")
+            sys.stderr.write(f"{harness.patch_report()!r}\n")
         elif not given.quiet and sys.stderr.isatty():  # a file or a pipe gets the script's own
             sys.stderr.write(f"harness: {summary()}\n")
 

@@ -7,6 +7,10 @@ Subjects: ``folds`` is `cross_validate` of each algorithm, ``search`` is `GridSe
 settings of SVD, ``top_n`` is ten items for each user by the anti-test set, all in wall seconds of
 the whole call, on one thread. ``memory`` is the peak of neighbours of users at Jester's size and of
 an anti-test set at MovieLens 1M's, each side in a process of its own with at most ``--gigabytes``.
+``scripts`` are those of `surprise_scripts.py`, each in a process of its own from start to end, at
+three sizes of made-up ratings: processor and wall seconds, medians of runs that take turns, and of
+a first run that finds no compiled code. Exits with 1 if a patched script takes more than 1.05
+times the processor seconds of Surprise.
 The data are the bundled ratings, and made-up ones of MovieLens 1M's size. Seconds are of one call
 of Surprise, and the median of three under the patch after one that compiles; the two ratios are of
 wall and of processor seconds; each line says how
@@ -20,19 +24,22 @@ import json
 import os
 import resource
 import statistics
+import subprocess
 import sys
+import tempfile
 import time
 import warnings
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import surprise
-from shared import answer, calling, command_line, keep
+from shared import HERE, answer, calling, command_line, keep
 from surprise.model_selection import GridSearchCV, KFold, cross_validate
-from timing import threads
+from surprise_scripts import SCRIPTS
+from timing import environment, threads
 
 import harness
 
@@ -45,6 +52,9 @@ BARS = {"SVDpp": 60, "SlopeOne": 20, "SVD": 5, "search": 8, "top_n": 20} | dict.
     (name for name in ALGORITHMS if name.startswith("KNN")), 10
 )
 SETTINGS = {"n_factors": [50, 100], "lr_all": [0.002, 0.005], "reg_all": [0.02, 0.1]}
+OF_SCRIPTS = {1_000: (100, 200), 20_000: (400, 800), 100_000: (943, 1682)}
+"""Users and items, by the number of ratings."""
+MOST_TIMES = 1.05
 Row = dict[str, Any]
 
 
@@ -250,23 +260,79 @@ def peak_bytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
+def scripts(given: argparse.Namespace, _: str) -> list[Row]:
+    """Return seconds of whole scripts."""
+    rows = []
+    with tempfile.TemporaryDirectory() as scratch:
+        emptied = {"NUMBA_CACHE_DIR": f"{scratch}/numba", "HARNESS_CACHE": f"{scratch}/cache"}
+        kept = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": f"{scratch}/bytecode"}
+        for n, (n_users, n_items) in OF_SCRIPTS.items():
+            section = {"n_users": n_users, "n_items": n_items, "n_ratings": n}
+            data = harness.load({"synthetic": section})
+            columns = data.user_ids[data.users], data.item_ids[data.items], data.ratings.tolist()
+            lines = ("\t".join(map(str, row)) + "\n" for row in zip(*columns, strict=True))
+            file = Path(scratch, f"{n}.tsv")
+            file.write_text("".join(lines), "utf-8")
+            for name in given.scripts:
+                command = [sys.executable, "surprise_scripts.py", name, str(file)]
+                first = run_script([*command, "patched"], kept | emptied)
+                run_script([*command, "patched"], kept)  # loops are kept from now on
+                pairs = [
+                    (run_script(command, kept), run_script([*command, "patched"], kept))
+                    for _ in range(given.repeats)
+                ]
+                rows.append(row_of_script(n, name, first, pairs))
+    return rows
+
+
+def run_script(command: list[str], places: Mapping[str, str]) -> tuple[float, float, str]:
+    """Return processor and wall seconds of a process on one thread, and what it printed."""
+    before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    how: dict[str, Any] = {"stdout": subprocess.PIPE, "cwd": HERE, "text": True}
+    done = subprocess.run(command, check=True, env=environment(1) | places, **how)
+    wall, after = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
+    processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return processor, wall, done.stdout
+
+
+def row_of_script(n: int, name: str, first: Any, pairs: list[Any]) -> Row:
+    """Print and return medians of both sides."""
+    row: Row = {"data": f"{n:,} ratings", "work": name.replace("_", " ")}
+    for side, runs in zip(("surprise", "harness"), zip(*pairs, strict=True), strict=True):
+        processor, wall = (statistics.median(run[place] for run in runs) for place in (0, 1))
+        row |= {side: wall, f"processor {side}": processor}
+    row |= {"first": first[1], "processor first": first[0]}
+    times = row["processor harness"] / row["processor surprise"]
+    is_equal = {run[2] for pair in pairs for run in pair} == {first[2]}
+    row |= {"of surprise": times, "equal": is_equal, "runs": len(pairs)}
+    print(*(f"{key} {shown(value)}" for key, value in row.items()), flush=True)
+    return row
+
+
+def shown(value: Any) -> str:
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
 def main() -> None:
     parser = command_line(__doc__)
-    parser.add_argument("subject", choices=["folds", "search", "top_n", "memory"])
+    parser.add_argument("subject", choices=["folds", "search", "top_n", "memory", "scripts"])
     parser.add_argument("--data", nargs="+", default=["bundled"], choices=["bundled", "ml-1m"])
     parser.add_argument("--algorithms", nargs="+", default=[*ALGORITHMS], choices=ALGORITHMS)
     parser.add_argument("--folds", nargs="+", type=int, default=[2, 5])
+    parser.add_argument("--scripts", nargs="+", default=[*SCRIPTS], choices=SCRIPTS)
     parser.add_argument("--repeats", type=int, default=3, help="of the faster side")
     parser.add_argument("--gigabytes", type=float, default=16.0, help="limit of `memory`")
     given = parser.parse_args()
     warnings.simplefilter("ignore")
     os.environ["HARNESS_THREADS"] = "1"
     with threads(1):
-        rows = [row for name in given.data for row in globals()[given.subject](given, name)]
+        sets = given.data if given.subject != "scripts" else [""]
+        rows = [row for name in sets for row in globals()[given.subject](given, name)]
     keep(given.output, {"rows": merged(given.output, given.subject, rows)}, given.subject)
     short = [row["work"] for row in rows if row.get("bar") and row["times"] < row["bar"]]
-    if short:
-        print(json.dumps({"below the bar": short}))
+    slow = [row["work"] for row in rows if row.get("of surprise", 0.0) > MOST_TIMES]
+    if short or slow:
+        print(json.dumps({"below the bar": short, "slower than Surprise": slow}))
         sys.exit(1)
 
 

@@ -27,6 +27,11 @@ from harness._util.kernels import n_threads
 STARTS = {
     "`python -c pass`": (["-c", "pass"], 0.0),
     "`import harness`": (["-c", "import harness"], 0.05),
+    "`import surprise`": (["-c", "import surprise"], 0.0),
+    "`import surprise`, and `harness.patch_surprise()`": (
+        ["-c", "import surprise, harness; harness.patch_surprise()"],
+        0.0,
+    ),
     "`harness --help`": (["-m", "harness", "--help"], 0.2),
 }
 """Arguments of Python, and the most wall seconds; 0 for no limit."""

@@ -311,6 +311,22 @@ def accelerate() -> str:
     return markdown([*titles, "numbers equal to the last bit"], lines)
 
 
+def scripts() -> str:
+    """Return whole scripts of Surprise without and with the patch, at three sizes."""
+    titles = ["ratings", "script", "Surprise, s", "patched, s", "of Surprise", "first run, s"]
+    sides = "surprise", "harness"
+    lines = [
+        [
+            *(row["data"].split()[0], row["work"]),
+            *("{:.2f} / {:.2f}".format(row[f"processor {side}"], row[side]) for side in sides),
+            f"{row['of surprise']:.2f}",
+            "{:.2f} / {:.2f}".format(row["processor first"], row["first"]),
+        ]
+        for row in figures("accelerate")["scripts"]["rows"]
+    ]
+    return markdown(titles, lines)
+
+
 def sizes() -> str:
     """Return the stages of each algorithm at each size, beside Surprise where it was measured."""
     rows = {(row["algorithm"], row["data"], row["side"]): row for row in figures("sizes")["rows"]}
@@ -437,7 +453,7 @@ TABLES: dict[str, Callable[..., str]] = {
     each.__name__: each
     for each in (
         *(first_process, libraries, growth, large, factors, many_cells, accelerate),
-        *(sizes, sizes_growth, update, files, machines, summary),
+        *(scripts, sizes, sizes_growth, update, files, machines, summary),
     )
 }
 """Benchmarks with a table of their own; others show works and sides, or the rows of the file."""

@@ -1,7 +1,8 @@
 """Surprise scripts, faster by one line: Surprise's own methods replaced by compiled loops.
 
-``patching`` replaces and puts back; ``replacements`` is what takes the place of each method; the
-others are what these call, one subject each.
+``patching`` replaces and puts back; ``entrances`` takes the place of each method, and leaves small
+calls to Surprise as long as ``worth`` foretells that they save less than it takes to load the rest:
+``replacements``, and what that calls, one subject each.
 
 No entry points: scripts call its functions, or start with ``python -m harness.accelerate``.
 
@@ -11,6 +12,5 @@ Page: docs/how-to/faster-surprise.md
 from __future__ import annotations
 
 from harness.extras.accelerate.patching import patch_surprise, patched_surprise, unpatch_surprise
-from harness.extras.accelerate.report import patch_report
 
-__all__ = ["patch_report", "patch_surprise", "patched_surprise", "unpatch_surprise"]
+__all__ = ["patch_surprise", "patched_surprise", "unpatch_surprise"]

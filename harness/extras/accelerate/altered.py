@@ -9,6 +9,7 @@ that Surprise's own code would use has changed.
 from __future__ import annotations
 
 import builtins
+import inspect
 import sys
 import types
 from collections.abc import Iterable
@@ -17,7 +18,7 @@ from operator import is_
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from harness.algorithms import parameters, surprise
+from harness.algorithms import surprise
 from harness.extras.accelerate.calls import NotAccelerated
 
 Owner = type | ModuleType
@@ -208,7 +209,10 @@ def _known_names() -> frozenset[str]:
     classes = [owner for owner in _taken if isinstance(owner, type)]
     names = {name for owner in classes for name in _taken[owner].names}
     own = {
-        name for owner in classes if owner in _models() for name in parameters.accepted(owner)[0]
+        name
+        for owner in classes
+        if owner in _models()
+        for name in inspect.signature(owner).parameters
     }
     return frozenset(names | own | _ATTRIBUTES)
 

@@ -9,18 +9,22 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import dataclass, field
 from threading import RLock
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from harness.errors import HarnessError
 
 T = TypeVar("T")
+Method = Callable[..., Any]
+Scores = tuple[dict[str, Any], dict[str, Any], float, float]
+"""Of a fold, as ``fit_and_score`` returns them."""
 logger = logging.getLogger("harness").getChild("accelerate")
 ACCELERATED, SURPRISE = "accelerated", "surprise"
+NAMED = 4
+"""Kinds of calls that the summary names."""
 
 
 class NotAccelerated(Exception):  # noqa: N818 - not an error: Surprise's own code answers
@@ -35,8 +39,7 @@ class ComparisonError(HarnessError):
     """A result that is not Surprise's to the last bit, under ``patch_surprise(compare=True)``."""
 
 
-@dataclass(frozen=True)
-class Options:
+class Options(NamedTuple):
     """What `harness.patch_surprise` was called with."""
 
     strict: bool = False
@@ -45,22 +48,21 @@ class Options:
     exact: bool = False
 
 
-@dataclass
 class Count:
     """Calls of one kind that went the same way for the same reason."""
 
-    calls: int = 0
-    seconds: float = 0.0
-    seconds_of_surprise: float = 0.0  # where both sides ran
+    calls = 0
+    seconds = 0.0
+    seconds_of_surprise = 0.0  # where both sides ran
 
 
-@dataclass
 class State:
     """The options of the patch, and the calls since it was made."""
 
-    options: Options = field(default_factory=Options)
-    is_patched: bool = False
-    counts: dict[tuple[str, str, str], Count] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self.options = Options()
+        self.is_patched = False
+        self.counts: dict[tuple[str, str, str], Count] = {}
 
 
 state = State()
@@ -230,3 +232,29 @@ def run(
     if state.options.strict:  # the error was not the user's
         raise AccelerationError(message)
     return value
+
+
+def summary() -> str:
+    """Return in one line which calls were accelerated since Surprise was patched, and which not.
+
+    >>> state.counts.clear()
+    >>> summary()
+    'no call of Surprise was accelerated'
+    """
+    ways: dict[str, dict[str, tuple[int, float]]] = {ACCELERATED: {}, SURPRISE: {}}
+    for (call, way, _), counted in state.counts.items():
+        calls, seconds = ways[way].get(call, (0, 0.0))
+        ways[way][call] = calls + counted.calls, seconds + counted.seconds
+    fast, slow = (_listed(ways[way]) for way in (ACCELERATED, SURPRISE))
+    fast = f"accelerated {fast}" if fast else "no call of Surprise was accelerated"
+    return f"{fast}; Surprise's own code answered {slow}" if slow else fast
+
+
+def _listed(calls: dict[str, tuple[int, float]]) -> str:
+    """Return how many calls there were, and the names of those that took the most seconds."""
+    names = sorted(calls, key=lambda call: -calls[call][1])
+    total = sum(n for n, _ in calls.values())
+    if not total:
+        return ""
+    shown = ", ".join(names[:NAMED]) + (" and others" if len(names) > NAMED else "")
+    return f"{total:,} call{'s' if total > 1 else ''} ({shown})"

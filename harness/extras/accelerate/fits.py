@@ -14,7 +14,7 @@ from harness.algorithms.compiled import similarities as knn
 from harness.algorithms.compiled.matrix import ROWS_BETWEEN_REPORTS as AT_ONCE
 from harness.algorithms.compiled.matrix import LazyMatrix
 from harness.algorithms.trainset import ColumnTrainset
-from harness.extras.accelerate import altered, descent, traps
+from harness.extras.accelerate import altered, descent, traps, worth
 from harness.extras.accelerate.calls import NotAccelerated, state
 from harness.extras.accelerate.columns import is_unread
 from harness.extras.accelerate.pending import NAMES, forget, set_pending, view_of
@@ -24,8 +24,11 @@ Learnt = tuple[Attributes, Attributes]  # what is set, and what is made when som
 SMALL = 2048
 """Most users or items whose similarities are made at once; of more, when somebody reads them."""
 _PREPARED: WeakKeyDictionary[surprise.AlgoBase, Learnt] = WeakKeyDictionary()
-FEW_STEPS = 100_000_000
-"""Of SVD++ in Surprise's order: what a core does in less than half a second."""
+FEW_STEPS = round(worth.LOADING / worth.IMPLICIT_STEP)
+"""Of SVD++ in Surprise's order: what a core does in less than half a second.
+
+No fit of more steps is left to Surprise, so that its factors do not depend on what was loaded.
+"""
 
 
 def begin_epoch(text: str, model: surprise.AlgoBase) -> Callable[[int], None]:
@@ -44,7 +47,7 @@ def fit(
 ) -> None:
     """Do in place what the ``fit`` of `owner` does, or refuse before the model is changed."""
     entry = require_ordinary(owner, model)
-    traps.warn_of_truncation(entry, columns)
+    traps.warn_of_truncation(owner, columns.by_user.ratings)
     view = view_of(model, columns)
     for name in NAMES:
         vars(view).pop(name, None)

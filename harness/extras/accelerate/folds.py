@@ -11,60 +11,46 @@ import numpy as np
 from harness.algorithms import surprise
 from harness.algorithms.trainset import Floats
 from harness.extras.accelerate import altered, measures, testing
-from harness.extras.accelerate.calls import NotAccelerated, Options, is_active, run, state
+from harness.extras.accelerate.calls import NotAccelerated, Scores, is_active, run, state
 from harness.extras.accelerate.predictions import clipped
 from harness.extras.accelerate.scored import scored_rows
 
 Columns = tuple[Callable[[], list[Any]], Floats, Floats]
-Scores = tuple[dict[str, Any], dict[str, Any], float, float]
 
 
-class FoldScorer:
-    """Stands in for ``fit_and_score``.
+def score(
+    original: Callable[..., Scores],
+    algo: Any,
+    trainset: Any,
+    testset: Any,
+    measures: list[str],
+    return_train_measures: bool,
+) -> Scores:
+    """Do what ``fit_and_score`` does, which is `original`."""
+    names = [name.lower() for name in measures]
+    if state.options.compare or not is_ordinary(algo, names):
+        return original(algo, trainset, testset, measures, return_train_measures)
+    start = time()
+    algo.fit(trainset)
+    fitted = time()
+    columns = _columns(algo, testset)
+    tested = time()
+    on_training = _columns(algo, trainset.build_testset()) if return_train_measures else None
+    test_scores = _scores(columns, names)
+    train_scores = {} if on_training is None else _scores(on_training, names)
+    return test_scores, train_scores, fitted - start, tested - fitted
 
-    `patch` is called with the options in another process, where this object is unpickled.
-    """
 
-    def __init__(
-        self, original: Callable[..., Scores], patch: Callable[[Options], FoldScorer]
-    ) -> None:
-        self.original, self.patch = original, patch
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return self.patch, (state.options,)
-
-    def __call__(
-        self,
-        algo: Any,
-        trainset: Any,
-        testset: Any,
-        measures: list[str],
-        return_train_measures: bool = False,
-    ) -> Scores:
-        """Fit on the training set and score the test set."""
-        names = [name.lower() for name in measures]
-        if state.options.compare or not self.is_ordinary(algo, names):
-            return self.original(algo, trainset, testset, measures, return_train_measures)
-        start = time()
-        algo.fit(trainset)
-        fitted = time()
-        columns = _columns(algo, testset)
-        tested = time()
-        on_training = _columns(algo, trainset.build_testset()) if return_train_measures else None
-        test_scores = _scores(columns, names)
-        train_scores = {} if on_training is None else _scores(on_training, names)
-        return test_scores, train_scores, fitted - start, tested - fitted
-
-    def is_ordinary(self, algo: Any, names: list[str]) -> bool:
-        """Return whether the scores of a model are computed here."""
-        return (
-            is_active()
-            and {*names} <= {*altered.MEASURES}
-            and altered.scores_as_surprise(names)
-            and isinstance(algo, surprise.AlgoBase)
-            and type(algo).test is surprise.AlgoBase.test
-            and "test" not in vars(algo)
-        )
+def is_ordinary(algo: Any, names: list[str]) -> bool:
+    """Return whether the scores of a model are computed here."""
+    return (
+        is_active()
+        and {*names} <= {*altered.MEASURES}
+        and altered.scores_as_surprise(names)
+        and isinstance(algo, surprise.AlgoBase)
+        and type(algo).test is surprise.AlgoBase.test
+        and "test" not in vars(algo)
+    )
 
 
 def _columns(algo: Any, testset: Any) -> Columns | list[Any]:

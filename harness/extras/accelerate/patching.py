@@ -16,21 +16,9 @@ from threading import RLock
 from typing import Any, NamedTuple
 
 from harness.algorithms import surprise
-from harness.extras.accelerate import (
-    altered,
-    columns,
-    descent,
-    folds,
-    measures,
-    one_by_one,
-    pending,
-    replacements,
-    splits,
-    testsets,
-    together,
-)
-from harness.extras.accelerate.calls import AccelerationError, Options, run, show_calls, state
-from harness.extras.accelerate.comparison import require_same
+from harness.extras.accelerate import altered, entrances, worth
+from harness.extras.accelerate.calls import AccelerationError, Options, is_active, show_calls, state
+from harness.extras.accelerate.worth import US
 
 VERSIONS = ("1.1.5",)
 """Of Surprise, whose results are the same."""
@@ -52,62 +40,39 @@ _made: dict[tuple[Any, str], tuple[Any, Any]] = {}
 _measures: dict[str, tuple[types.FunctionType, types.FunctionType]] = {}
 """Each function of ``surprise.accuracy``, and another one with the code that it had."""
 
-MODELS = (
-    surprise.SVD,
-    surprise.SVDpp,
-    surprise.NMF,
-    surprise.SlopeOne,
-    surprise.CoClustering,
-    surprise.BaselineOnly,
-    surprise.NormalPredictor,
-    surprise.KNNBasic,
-    surprise.KNNWithMeans,
-    surprise.KNNWithZScore,
-    surprise.KNNBaseline,
-)
 selection = surprise.model_selection
-ITERATORS: dict[type, tuple[Callable[..., Any], ...]] = {
-    selection.KFold: (splits.k_fold, splits.check_k_fold),
-    selection.ShuffleSplit: (splits.shuffle_split, splits.check_shuffle_split),
-    selection.LeaveOneOut: (splits.leave_one_out,),
-}
+Entrance = Callable[[type, str, Any], Callable[..., Any]]
 
 
-def _methods() -> list[tuple[type, str, Callable[[Any], Any]]]:
-    """Return the methods that are replaced, and by what."""
+def _methods() -> list[tuple[type, str, Entrance]]:
+    """Return the methods that are replaced, and what makes that which replaces them."""
     model, trainset, dataset = surprise.AlgoBase, surprise.Trainset, surprise.Dataset
-    auto_folds = surprise.dataset.DatasetAutoFolds
-    by_columns = replacements.from_columns
+    auto_folds, counted = surprise.dataset.DatasetAutoFolds, entrances.counted
+    iterators = selection.KFold, selection.ShuffleSplit, selection.LeaveOneOut
+    by_columns: dict[tuple[type, str], Callable[..., float]] = {
+        (trainset, "build_testset"): lambda self: 0.2 * US * self.n_ratings,
+        (trainset, "build_anti_testset"): worth.saved_by_anti_testset,
+        (dataset, "construct_trainset"): lambda _, rows: 0.5 * US * len(rows),
+        (auto_folds, "build_full_trainset"): lambda self: 0.5 * US * len(self.raw_ratings),
+    }
+    baselines, similarities = "compute_baselines", "compute_similarities"
     return [
-        *((kind, "fit", replacements.fit_of(kind)) for kind in MODELS),
-        (model, "test", replacements.test),
-        *((kind, "predict", replacements.predict) for kind in one_by_one.ESTIMATES),
-        (model, "compute_baselines", replacements.compute_baselines),
-        (model, "compute_similarities", replacements.compute_similarities),
-        (model, "get_neighbors", replacements.get_neighbors),
-        (model, "__getattr__", replacements.missing_attribute_of_model),
-        (model, "__getstate__", replacements.state_of_model),
-        (trainset, "__getattr__", replacements.missing_attribute_of_trainset),
-        (trainset, "__getstate__", replacements.state_of_trainset),
-        (trainset, "build_testset", by_columns(testsets.build_testset, "build_testset")),
+        *((kind, "fit", entrances.fit) for kind in worth.MODELS),
+        (model, "test", entrances.test),
+        *((kind, "predict", entrances.predict) for kind in worth.SLOW_TO_PREDICT),
+        (model, baselines, counted(baselines, lambda self: US * self.trainset.n_ratings)),
         (
-            trainset,
-            "build_anti_testset",
-            by_columns(testsets.build_anti_testset, "build_anti_testset"),
+            model,
+            similarities,
+            counted(similarities, lambda self: worth.saved_by_similarities(self, self.trainset)),
         ),
-        (dataset, "read_ratings", by_columns(splits.read_ratings, "load_from_file")),
-        (
-            dataset,
-            "construct_trainset",
-            by_columns(splits.construct_trainset, "construct_trainset"),
-        ),
-        (auto_folds, "__init__", replacements.load),
-        (
-            auto_folds,
-            "build_full_trainset",
-            by_columns(splits.build_full_trainset, "build_full_trainset"),
-        ),
-        *((kind, "split", replacements.split(kind, *how)) for kind, how in ITERATORS.items()),
+        (model, "get_neighbors", entrances.once_loaded),
+        *((kind, "__getattr__", entrances.missing_attribute) for kind in (model, trainset)),
+        *((kind, "__getstate__", entrances.state_of) for kind in (model, trainset)),
+        *((owner, name, counted(name, saved)) for (owner, name), saved in by_columns.items()),
+        (dataset, "read_ratings", counted("load_from_file", entrances.saved_by_reading)),
+        (auto_folds, "__init__", entrances.load),
+        *((kind, "split", entrances.split) for kind in iterators),
     ]
 
 
@@ -170,9 +135,8 @@ def unpatch_surprise() -> None:
     with _changing:
         if not state.is_patched:
             return
-        pending.make_all_models()
-        columns.read_all()
-        descent.forget_draws()
+        if worth.known.is_loaded:
+            _make_what_waits()
         while _installed:
             place = _installed.pop()
             if vars(place.owner).get(place.name, _MISSING) is not place.replacement:
@@ -186,6 +150,15 @@ def unpatch_surprise() -> None:
                 function.__code__ = original.__code__
         state.is_patched, state.options = False, Options()
         show_calls(False)
+
+
+def _make_what_waits() -> None:
+    """Make all that models and training sets have left for later, and forget the rest."""
+    from harness.extras.accelerate import columns, descent, pending
+
+    pending.make_all_models()
+    columns.read_all()
+    descent.forget_draws()
 
 
 @contextmanager
@@ -206,7 +179,7 @@ def patched_surprise(
         if before is None:
             unpatch_surprise()
         else:
-            patch_surprise(**vars(before))
+            patch_surprise(**before._asdict())
 
 
 def _is_checked_version(strict: bool) -> bool:
@@ -224,20 +197,20 @@ def _is_checked_version(strict: bool) -> bool:
 
 def _install() -> None:
     _take_back()
-    altered.look(MODELS)
-    for owner, name, replacement in _methods():
+    altered.look(worth.MODELS)
+    for owner, name, entrance in _methods():
         original = vars(owner).get(name)
         if name not in vars(owner):
-            _put(owner, name, _MISSING, partial(replacement, None))
+            _put(owner, name, _MISSING, partial(entrance, owner, name, None))
         elif altered.was_own(owner, name):  # else a script put its own there
-            _put(owner, name, original, partial(replacement, original))
+            _put(owner, name, original, partial(entrance, owner, name, original))
     for module in (selection.validation, selection.search):
         if altered.was_own(module, "fit_and_score"):
             scores = module.fit_and_score
-            _put(module, "fit_and_score", scores, partial(folds.FoldScorer, scores, _scorer))
+            _put(module, "fit_and_score", scores, partial(entrances.FoldScorer, scores, _scorer))
         if altered.was_own(module, "Parallel"):
             runs, is_search = module.Parallel, module is selection.search
-            _put(module, "Parallel", runs, partial(together.JobRunner, runs, is_search))
+            _put(module, "Parallel", runs, partial(entrances.JobRunner, runs, is_search))
     for name in filter(partial(altered.was_own, surprise.accuracy), altered.MEASURES):
         function = getattr(surprise.accuracy, name)
         if name not in _measures:
@@ -273,7 +246,7 @@ def _scorer(options: Options) -> Any:
     """Return the scorer of folds in a process that joblib has started."""
     with _changing:
         if not state.is_patched:
-            patch_surprise(**vars(options))
+            patch_surprise(**options._asdict())
     return selection.validation.fit_and_score
 
 
@@ -308,16 +281,13 @@ class _Measures:
 def measured(name: str, title: str, predictions: Any, verbose: Any) -> Any:
     """Return what a function of ``surprise.accuracy`` does."""
     original = _measures[name][1]
-
-    def attempt() -> Any:
-        altered.require_own_measures()
-        value = measures.value(name, *measures.columns_of_predictions(predictions))
-        if verbose:
-            print(f"{title}{value:1.4f}")  # noqa: T201 - as Surprise does
-        return value
-
-    def check(value: Any) -> None:
-        require_same(value, original(predictions, verbose=False), f"accuracy.{name}")
-
     rows = predictions if hasattr(predictions, "__len__") else list(predictions)
-    return run(f"accuracy.{name}", attempt, lambda: original(rows, verbose), check=check)
+    if not is_active():
+        return original(rows, verbose)
+    saved = 0.3 * US * worth.length(rows)
+    if worth.is_worth(saved):
+        from harness.extras.accelerate.replacements import measured
+
+        return measured(original, name, title, rows, verbose)
+    with worth.by_surprise(f"accuracy.{name}", saved):
+        return original(rows, verbose)

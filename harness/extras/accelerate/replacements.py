@@ -14,16 +14,20 @@ from harness.extras.accelerate import (
     columns,
     comparison,
     fits,
+    measures,
     one_by_one,
     pending,
     splits,
     testing,
+    testsets,
     traps,
+    worth,
 )
 from harness.extras.accelerate.calls import (
     ACCELERATED,
     SURPRISE,
     AccelerationError,
+    Method,
     NotAccelerated,
     Streams,
     count,
@@ -32,8 +36,6 @@ from harness.extras.accelerate.calls import (
     state,
 )
 from harness.extras.accelerate.predictions import LazyList
-
-Method = Callable[..., Any]
 
 
 def fit_of(owner: type) -> Callable[[Method], Method]:
@@ -361,3 +363,58 @@ def load(original: Method) -> Method:
             traps.warn_of_raw_ratings(self.raw_ratings, reader)
 
     return begin
+
+
+def measured(
+    original: Callable[..., Any], name: str, title: str, predictions: Any, verbose: Any
+) -> Any:
+    """Return what a function of ``surprise.accuracy`` does, which is `original`."""
+
+    def attempt() -> Any:
+        altered.require_own_measures()
+        value = measures.value(name, *measures.columns_of_predictions(predictions))
+        if verbose:
+            print(f"{title}{value:1.4f}")  # noqa: T201 - as Surprise does
+        return value
+
+    def check(value: Any) -> None:
+        comparison.require_same(value, original(predictions, verbose=False), f"accuracy.{name}")
+
+    return run(f"accuracy.{name}", attempt, lambda: original(predictions, verbose), check=check)
+
+
+def _methods() -> dict[tuple[type, str], Callable[[Any], Method]]:
+    """Return what replaces each method."""
+    model, trainset, dataset = surprise.AlgoBase, surprise.Trainset, surprise.Dataset
+    auto_folds, selection = surprise.dataset.DatasetAutoFolds, surprise.model_selection
+    by_columns: dict[tuple[type, str], tuple[Method, str]] = {
+        (trainset, "build_testset"): (testsets.build_testset, "build_testset"),
+        (trainset, "build_anti_testset"): (testsets.build_anti_testset, "build_anti_testset"),
+        (dataset, "read_ratings"): (splits.read_ratings, "load_from_file"),
+        (dataset, "construct_trainset"): (splits.construct_trainset, "construct_trainset"),
+        (auto_folds, "build_full_trainset"): (splits.build_full_trainset, "build_full_trainset"),
+    }
+    iterators: dict[type, tuple[Callable[..., Any], ...]] = {
+        selection.KFold: (splits.k_fold, splits.check_k_fold),
+        selection.ShuffleSplit: (splits.shuffle_split, splits.check_shuffle_split),
+        selection.LeaveOneOut: (splits.leave_one_out,),
+    }
+    return {
+        **{(kind, "fit"): fit_of(kind) for kind in worth.MODELS},
+        (model, "test"): test,
+        **{(kind, "predict"): predict for kind in one_by_one.ESTIMATES},
+        (model, "compute_baselines"): compute_baselines,
+        (model, "compute_similarities"): compute_similarities,
+        (model, "get_neighbors"): get_neighbors,
+        (model, "__getattr__"): missing_attribute_of_model,
+        (model, "__getstate__"): state_of_model,
+        (trainset, "__getattr__"): missing_attribute_of_trainset,
+        (trainset, "__getstate__"): state_of_trainset,
+        **{place: from_columns(*how) for place, how in by_columns.items()},
+        (auto_folds, "__init__"): load,
+        **{(kind, "split"): split(kind, *how) for kind, how in iterators.items()},
+    }
+
+
+METHODS = _methods()
+"""By class and name, a function of Surprise's method that returns what replaces it."""

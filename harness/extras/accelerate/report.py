@@ -5,13 +5,9 @@ from __future__ import annotations
 from textwrap import fill, wrap
 
 from harness._util.libraries import pd
-from harness.extras.accelerate.calls import ACCELERATED, SURPRISE, state
+from harness.extras.accelerate.calls import state, summary
 
 COLUMNS = ("call", "way", "reason", "calls", "seconds", "seconds of surprise", "seconds saved")
-
-
-NAMED = 4
-"""Kinds of calls that the summary names."""
 
 
 class Report(pd.DataFrame):
@@ -35,33 +31,6 @@ class Report(pd.DataFrame):
         return "\n".join([*lines, *wrap(summary(), 78)])
 
 
-def summary() -> str:
-    """Return in one line which calls were accelerated since Surprise was patched, and which not.
-
-    >>> from harness.extras.accelerate.calls import ACCELERATED, SURPRISE, state
-    >>> state.counts.clear()
-    >>> summary()
-    'no call of Surprise was accelerated'
-    """
-    ways: dict[str, dict[str, tuple[int, float]]] = {ACCELERATED: {}, SURPRISE: {}}
-    for (call, way, _), counted in state.counts.items():
-        calls, seconds = ways[way].get(call, (0, 0.0))
-        ways[way][call] = calls + counted.calls, seconds + counted.seconds
-    fast, slow = (_listed(ways[way]) for way in (ACCELERATED, SURPRISE))
-    fast = f"accelerated {fast}" if fast else "no call of Surprise was accelerated"
-    return f"{fast}; Surprise's own code answered {slow}" if slow else fast
-
-
-def _listed(calls: dict[str, tuple[int, float]]) -> str:
-    """Return how many calls there were, and the names of those that took the most seconds."""
-    names = sorted(calls, key=lambda call: -calls[call][1])
-    total = sum(n for n, _ in calls.values())
-    if not total:
-        return ""
-    shown = ", ".join(names[:NAMED]) + (" and others" if len(names) > NAMED else "")
-    return f"{total:,} call{'s' if total > 1 else ''} ({shown})"
-
-
 def patch_report() -> pd.DataFrame:
     """Return how each kind of call went since Surprise was patched.
 
@@ -78,7 +47,7 @@ def patch_report() -> pd.DataFrame:
     Examples
     --------
     >>> import harness, surprise
-    >>> with harness.patched_surprise():
+    >>> with harness.patched_surprise(strict=True):
     ...     data = harness.load("bundled").to_surprise()
     ...     _ = surprise.BaselineOnly(verbose=False).fit(data.build_full_trainset())
     >>> harness.patch_report().set_index("call").loc["BaselineOnly.fit", "way"]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from operator import attrgetter, itemgetter
 from time import perf_counter
 from typing import Any
@@ -20,13 +19,12 @@ from harness.extras.accelerate import altered, descent, fits, joined_folds, lane
 from harness.extras.accelerate.calls import (
     ACCELERATED,
     NotAccelerated,
+    Scores,
     Streams,
     count,
-    is_active,
-    state,
 )
 from harness.extras.accelerate.columns import columns_of
-from harness.extras.accelerate.folds import FoldScorer, Scores
+from harness.extras.accelerate.folds import is_ordinary
 from harness.extras.accelerate.scored import came_together
 
 FirstVectors = Sequence[Sequence[Floats]]  # of users and of items, for each fit
@@ -37,25 +35,6 @@ HELD_BYTES = 1 << 28
 """Of vectors that were drawn in the order of the jobs, and of folds, that wait for their fit."""
 RATING_BYTES = 128
 """Of a rating of a fold, in its columns and its test set."""
-
-
-class JobRunner:
-    """Stands in for joblib's ``Parallel`` in Surprise's own calls, where one process does it all.
-
-    A search holds all its folds in any case; `cross_validate` makes one after the other, and
-    `holds_folds` is False.
-    """
-
-    def __init__(self, original: Callable[..., Any], holds_folds: bool) -> None:
-        self.original, self.holds_folds = original, holds_folds
-
-    def __call__(self, *arguments: Any, **options: Any) -> Any:
-        """Return what runs jobs."""
-        parallel = self.original(*arguments, **options)
-        is_alone = not arguments and options.get("n_jobs") == 1 and not options.get("verbose")
-        if not is_alone or not is_active() or state.options.compare:
-            return parallel
-        return partial(run_jobs, holds_folds=self.holds_folds)
 
 
 @dataclass
@@ -94,14 +73,17 @@ class PlannedFit:
         return n_drawn + (0 if holds_folds else self.columns.n_ratings * RATING_BYTES)
 
 
-def run_jobs(jobs: Iterable[Job], holds_folds: bool = True) -> list[Scores]:
-    """Return the result of each job; random numbers are drawn in the order of the jobs."""
+def run_jobs(jobs: Iterable[Job], scorer: type, holds_folds: bool = True) -> list[Scores]:
+    """Return the result of each job; random numbers are drawn in the order of the jobs.
+
+    Jobs whose function is a `scorer` may share a loop.
+    """
     if not holds_folds and not _are_of_surprise(jobs):
         return [_run(job) for job in jobs]
     results: list[Scores] = []
     waiting: list[PlannedFit] = []
     for job in jobs:
-        planned = plan(job, holds_folds)
+        planned = plan(job, scorer, holds_folds)
         if planned is not None:
             waiting.append(planned)
         if planned is None or sum(fit.n_bytes(holds_folds) for fit in waiting) > HELD_BYTES:
@@ -125,17 +107,17 @@ def _are_of_surprise(jobs: Iterable[Job]) -> bool:
     }
 
 
-def plan(job: Job, holds_folds: bool) -> PlannedFit | None:
+def plan(job: Job, scorer: type, holds_folds: bool) -> PlannedFit | None:
     """Return a job as one that may share its loop; None for any other."""
     function, arguments, options = job
-    if not isinstance(function, FoldScorer) or options:
+    if not isinstance(function, scorer) or options:
         return None
     model, trainset, testset, names = arguments[:4]
     if type(model) is not surprise.SVD or model.verbose or "fit" in vars(model):
         return None
     if not (holds_folds or came_together(trainset, testset)):
         return None
-    if not function.is_ordinary(model, names):
+    if not is_ordinary(model, names):
         return None
     streams = Streams(model.random_state)
     try:

@@ -5,14 +5,18 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from itertools import chain, islice
 from numbers import Real
-from typing import Any
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness._util.arguments import is_floating
 from harness.algorithms import surprise
-from harness.algorithms.trainset import ColumnTrainset, Floats
+
+if TYPE_CHECKING:
+    from harness.algorithms.trainset import Floats
 
 LOOKED_AT = 100  # unknown ids of a test set
 
@@ -65,6 +69,19 @@ def warn_of_raw_ratings(rows: list[Any], reader: Any) -> None:
         warn_of_ratings(ratings, scale)
 
 
+def warn_of_rows(model: Any, rows: Sequence[Any]) -> None:
+    """Warn of unknown ids of a test set that Surprise's own code estimates."""
+    trainset = vars(model).get("trainset")
+    if type(trainset) is not surprise.Trainset:
+        return
+    inner_ids = trainset._raw2inner_id_users, trainset._raw2inner_id_items
+    with suppress(Exception):  # of odd rows, which come to an error of their own
+        for side, place, known in zip(("user", "item"), (0, 1), inner_ids, strict=True):
+            unknown = set(map(itemgetter(place), rows)).difference(known)
+            names = (row[place] for row in rows if row[place] in unknown) if unknown else ()
+            warn_of_types(side, [*islice(names, LOOKED_AT)], known)
+
+
 def warn_of_types(side: str, unknown: Sequence[Any], inner_ids: Mapping[Any, int]) -> None:
     """Warn of unknown ids that the training set has as another type."""
     for name in unknown:
@@ -92,13 +109,21 @@ def _as_other_type(name: Any) -> Any:
     return None
 
 
+def warn_of_ratings_to_fit(owner: type, trainset: Any) -> None:
+    """Warn of what a fit by Surprise's own code makes of ratings."""
+    if owner in TRUNCATING and type(trainset) is surprise.Trainset:
+        with suppress(Exception):
+            rated = chain.from_iterable(trainset.ur.values())
+            warn_of_truncation(owner, np.array([rating for _, rating in rated], np.float64))
+
+
 def warn_of_divergence(model: surprise.AlgoBase, trainset: Any) -> None:
     """Warn if what a model learnt is not finite although all ratings are."""
     if type(trainset) is not surprise.Trainset:
         return
     for name in ("pu", "qi", "bu", "bi", "yj"):
         values = vars(model).get(name)
-        is_array = isinstance(values, np.ndarray) and is_floating(values)
+        is_array = isinstance(values, np.ndarray) and values.dtype.kind == "f"
         if is_array and not np.isfinite(values).all():
             break
     else:
@@ -114,14 +139,20 @@ def warn_of_divergence(model: surprise.AlgoBase, trainset: Any) -> None:
 _told: set[str] = set()
 
 
-def warn_of_truncation(entry: Any, columns: ColumnTrainset) -> None:
+TRUNCATING = surprise.SlopeOne, surprise.CoClustering
+"""Algorithms that read half stars as whole ones."""
+
+
+def warn_of_truncation(owner: type, ratings: Floats) -> None:
     """Warn once that an algorithm reads half stars as whole ones."""
-    ratings = columns.by_user.ratings
-    ratings = ratings[np.isfinite(ratings)]
-    if not entry.truncates or entry.name in _told or (ratings == np.trunc(ratings)).all():
+    name = owner.__name__
+    if owner not in TRUNCATING or name in _told:
         return
-    _told.add(entry.name)
+    ratings = ratings[np.isfinite(ratings)]
+    if (ratings == np.trunc(ratings)).all():
+        return
+    _told.add(name)
     _warn(
-        f"{entry.name}: Surprise reads ratings as whole numbers here, 4.5 stars as 4, and so does "
+        f"{name}: Surprise reads ratings as whole numbers here, 4.5 stars as 4, and so does "
         "the accelerated fit; harness.fit(model, trainset) uses the true ratings"
     )

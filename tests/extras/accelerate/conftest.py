@@ -11,7 +11,7 @@ import surprise
 from surprise.model_selection import KFold, LeaveOneOut, ShuffleSplit, cross_validate
 
 import harness
-from harness.extras.accelerate import traps
+from harness.extras.accelerate import traps, worth
 from harness.extras.accelerate.comparison import require_same
 from harness.extras.accelerate.traps import SurpriseWarning
 
@@ -34,10 +34,12 @@ KINDS = {  # of ratings: the values to choose from, and the scale
 
 
 @pytest.fixture(autouse=True)
-def unpatched():
-    """No test sees the patch of another."""
+def unpatched(monkeypatch):
+    """No test sees the patch of another; calls are accelerated however small they are."""
     harness.unpatch_surprise()
     traps._told.clear()
+    monkeypatch.setattr(worth, "known", worth.Known())
+    worth.known.is_loaded = True
     yield
     harness.unpatch_surprise()
 

@@ -13,8 +13,8 @@ from surprise.model_selection import KFold, ShuffleSplit, cross_validate, train_
 import harness
 from harness.extras.accelerate.calls import AccelerationError, ComparisonError
 from harness.extras.accelerate.comparison import require_same
-from harness.extras.accelerate.patching import MODELS
 from harness.extras.accelerate.traps import SurpriseWarning
+from harness.extras.accelerate.worth import MODELS
 
 KINDS = [kind for kind in MODELS if kind is not surprise.NormalPredictor]  # which draws anew
 

@@ -16,7 +16,7 @@ from surprise.prediction_algorithms import algo_base
 
 import harness
 from harness.extras.accelerate.comparison import require_same
-from harness.extras.accelerate.patching import MODELS
+from harness.extras.accelerate.worth import MODELS
 
 PROOFS = Path(__file__).parents[3] / "dev" / "proofs"
 RANDOM = [surprise.NormalPredictor]

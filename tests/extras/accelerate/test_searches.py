@@ -103,7 +103,7 @@ def test_no_model_keeps_what_was_learnt_for_an_earlier_fit(data):
     with harness.patched_surprise():
         scorer = surprise.model_selection.search.fit_and_score
         with pytest.raises(TypeError):  # no test set
-            together.run_jobs((scorer, job, {}) for job in jobs)
+            together.run_jobs(((scorer, job, {}) for job in jobs), type(scorer))
         fits = [job[0].fit(trainset).pu for job in jobs]
     assert (fits[0] != fits[1]).any()
 
