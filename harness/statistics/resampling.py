@@ -174,7 +174,7 @@ def drawn_users(n: int, n_resamples: int, rng: np.random.Generator) -> Iterator[
         for start in range(0, size, step):
             drawn = rng.integers(0, n, size=(min(step, size - start), n), dtype=np.uint32)
             words = counts.view(np.uint64)
-            while _count_drawn(drawn, counts, words, bits[..., start:]) >= len(bits):
+            while _count_drawn(drawn, counts, words, start, bits) >= len(bits):
                 bits = np.concatenate([bits, np.zeros_like(bits)])
         yield bits
 
@@ -191,7 +191,7 @@ def sign_sums(values: Floats, n_resamples: int, rng: np.random.Generator) -> Ite
     n_words = len(integers) // 64  # whole words, so that blocks of any size draw the same bits
     for size in _blocks(n_resamples, len(values)):
         drawn = np.frombuffer(rng.bytes(size * 8 * n_words), np.uint8)
-        plus = np.ascontiguousarray(drawn.reshape(size, 8 * n_words).T)[None]
+        plus = drawn.reshape(size, 8 * n_words).T.copy()[None]  # writable, as other bits are
         yield np.ldexp((2 * _sums(plus, turned) - total).astype(np.float64), -shifts)
 
 
@@ -255,12 +255,12 @@ def _add_subsets(
 ) -> None:
     """Add the values of the users whose bits are set, times the bits, to the sums of columns."""
     for byte in range(bits.shape[1]):
-        for user in range(8):
-            size = 1 << user
+        user, size = 8 * byte, 1
+        while size < len(subsets):  # a loop of a known length would be unrolled: slow to compile
             for rest in range(size):
                 for column in range(values.shape[1]):
-                    value = values[8 * byte + user, column]
-                    subsets[size + rest, column] = subsets[rest, column] + value
+                    subsets[size + rest, column] = subsets[rest, column] + values[user, column]
+            user, size = user + 1, 2 * size
         for resample in range(len(sums)):
             for bit in range(len(bits)):
                 subset = bits[bit, byte, start + resample]
@@ -271,11 +271,15 @@ def _add_subsets(
 
 @kernel
 def _count_drawn(
-    drawn: NDArray[np.uint32], counts: NDArray[np.uint8], words: NDArray[np.uint64], bits: Bits
+    drawn: NDArray[np.uint32],
+    counts: NDArray[np.uint8],
+    words: NDArray[np.uint64],
+    start: int,
+    bits: Bits,
 ) -> int:
     """Write the bits of how often users were drawn in each resample; return the highest bit set.
 
-    `words` are the counts, eight in each.
+    `words` are the counts, eight in each. The resamples are written from `start` on.
     """
     together = np.uint64(0)
     low_bits, to_byte = np.uint64(0x0101010101010101), np.uint64(0x0102040810204080)
@@ -287,7 +291,7 @@ def _count_drawn(
             together |= words[byte]
             for bit in range(len(bits)):
                 of_bit = (words[byte] >> np.uint64(bit)) & low_bits
-                bits[bit, byte, resample] = (of_bit * to_byte) >> np.uint64(56)
+                bits[bit, byte, start + resample] = (of_bit * to_byte) >> np.uint64(56)
     highest = 0
     for bit in range(8):
         if (together >> np.uint64(bit)) & low_bits:
