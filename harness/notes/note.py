@@ -85,7 +85,7 @@ class Note:
 
     def mapped(self, change: Callable[[str], str]) -> Note:
         """Return the note with every text in it changed."""
-        values = _mapped(self.values, change)
+        values = plain(self.values, change)
         return replace(self, values=values, where=change(self.where), text=change(self.text))
 
     def to_dict(self) -> dict[str, Any]:
@@ -152,25 +152,17 @@ def codes() -> Mapping[str, Mapping[str, Any]]:
     return tomllib.loads(Path(__file__).with_name("notes.toml").read_text(encoding="utf-8"))
 
 
-def plain(value: Any) -> Any:
-    """Return a value as JSON has it: no NumPy, no tuples, a note as an object."""
+def plain(value: Any, change: Callable[[str], str] = str) -> Any:
+    """Return a value as JSON has it, no NumPy, no tuples, a note as an object; texts changed."""
     if isinstance(value, Note):
         return value.to_dict()
     if isinstance(value, Mapping):
-        return {str(name): plain(item) for name, item in value.items()}
-    if isinstance(value, str):
-        return str(value)
-    if not hasattr(value, "__iter__"):
-        return value.item() if hasattr(value, "item") else value
-    return [plain(item) for item in value]
-
-
-def _mapped(value: Any, change: Callable[[str], str]) -> Any:
+        return {str(name): plain(item, change) for name, item in value.items()}
     if isinstance(value, str):
         return change(value)
-    if isinstance(value, Mapping):
-        return {name: _mapped(item, change) for name, item in value.items()}
-    return [_mapped(item, change) for item in value] if isinstance(value, list) else value
+    if not hasattr(value, "__iter__"):
+        return value.item() if hasattr(value, "item") else value
+    return [plain(item, change) for item in value]
 
 
 WEIGHTS = {
