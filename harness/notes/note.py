@@ -60,17 +60,14 @@ class Note:
     weight: int = 0
 
     def __post_init__(self) -> None:
-        declared = codes().get(self.code)
-        if declared is None and not self.text:
+        declared = codes().get(self.code, {})
+        if not (declared or self.text):
             raise ValueError(f"{self.code}: a note with an unknown code; give its text")
         values = {name: masked_values(plain(value)) for name, value in self.values.items()}
-        text = masked_text(self.text)
-        if declared and not text:
-            text = sentence(str(declared["text"]), **values)
-        weight = self.weight or (int(declared["weight"]) if declared else 2)
-        made = {"values": values, "where": masked_text(self.where), "text": text, "weight": weight}
-        for name, value in made.items():
-            object.__setattr__(self, name, value)
+        text = masked_text(self.text) or sentence(str(declared["text"]), **values)
+        weight = self.weight or int(declared.get("weight", 2))
+        where = masked_text(self.where)
+        vars(self).update(values=values, where=where, text=text, weight=weight)
 
     def __str__(self) -> str:
         return f"{self.where}{SEPARATOR}{self.text}" if self.where else self.text

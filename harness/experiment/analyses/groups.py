@@ -274,7 +274,6 @@ class GroupsOfTables(BuiltinAnalysis):
         self.splits = {(cell.seed, cell.fold): self.plan.split(cell) for cell in cells}
         self.candidates = experiment.candidates[cells[0].candidates]
         sections, splits = list(experiment.groups), list(self.splits.values())
-        self.seen: set[tuple[int, int]] = set()
         self.cells: list[FinishedCell] = []
         self.failed: dict[tuple[str, str], str] = {}
         """By row and label, why a metric failed on the lists of a group of items."""
@@ -294,8 +293,8 @@ class GroupsOfTables(BuiltinAnalysis):
         """Take a finished cell."""
         fold, record, users = (cell.name.seed, cell.name.fold), cell.record, cell.users
         codes, lists, reasons = record.users, record.rankings, dict[str, str]()
-        is_first, number = fold not in self.seen, [*self.splits].index(fold)
-        self.seen.add(fold)
+        number = [*self.splits].index(fold)
+        is_first = all(number != of_other for _, of_other, *_ in self.cells)
         self.cells.append((users, number, codes, is_first))
         for division in self.divisions:
             scored, masks = division.metrics, division.groups.masks[number]
