@@ -147,8 +147,7 @@ def without_folders(text: str, base: Path | None = None) -> str:
     named = {cache_folder(): "(cache)", Path(tempfile.gettempdir()): "(temporary)"}
     with suppress(RuntimeError):  # nobody's home
         named[Path.home()] = "~"
-    named |= {} if base is None else {base: "."}
-    named[Path.cwd()] = "."
+    named |= {base or Path.cwd(): ".", Path.cwd(): "."}
     folders = {str(path.absolute()): name for path, name in named.items()}
     for folder in sorted(folders, key=len, reverse=True):
         if len(Path(folder).parts) > 1:

@@ -253,11 +253,11 @@ class _Table:
         # The order of few users decides which of them a resample draws.
         first = self.members[0]
         order = pd.unique(np.append(self.scores.users[first], self.scores.users[~first]))
-        pairs = [self.of(group, label) for group in range(len(self.members))]
-        one, other = (
-            np.stack([self.scores.means_of(pair[side], rows).T[order] for pair in pairs])
-            for side in range(2)
-        )
+        sides = [
+            [self.scores.means_of(values, rows).T[order] for values in self.of(group, label)]
+            for group in range(len(self.members))
+        ]
+        one, other = np.swapaxes(sides, 0, 1)
         return one, other
 
 

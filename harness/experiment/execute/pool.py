@@ -109,8 +109,7 @@ class Pool:
                         continue
                     if outcome.error is not None:
                         outcome = self._with_origin(cell, outcome)
-                    seconds, error = outcome.seconds, outcome.error
-                    ending = (seconds, outcome.found, error, outcome.traceback)
+                    ending = outcome.seconds, outcome.found, outcome.error, outcome.traceback
                     self.watch(CellFinished(cell.title, *ending))
                     if outcome.record is None:
                         failed[cell.key] = outcome
