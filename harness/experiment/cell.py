@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import harness
-from harness import metrics, rankings
+from harness import rankings
 from harness._util import seeds
 from harness._util.kernels import n_threads, rows_of_owners
 from harness.algorithms import registry
@@ -100,11 +100,12 @@ def compute(cell: Cell, plan: Plan, report: Report, workers: int = 1) -> CellRec
     trainset = plan.trainset(split, shared=not registry.is_own(chosen.name))
     refuse_what_cannot_fit(chosen.name, cell.params, trainset)
     model = registry.create(chosen.name, cell.params, cell.seed)
-    if registry.entry(chosen.name).draws_in_order and chosen.params.get("random_state") is not None:
+    entry = registry.entry(chosen.name)
+    if entry.draws_in_order and chosen.params.get("random_state") is not None:
         folds = plan.splits(cell.dataset, cell.split, cell.seed)[: cell.fold]
         registry.advance(model, sum(len(fold.test) for fold in folds))
     report(COMPILING, 0, 0)
-    deciding = (metrics.parse(experiment.tuning.metric),) if cell.inner else ()
+    deciding = plan.deciding if cell.inner else ()
     depth = plan.depth_of(cell)
     catalogue = section.is_whole_catalogue
     compile_scoring(deciding, depth, catalogue=catalogue)
@@ -144,7 +145,9 @@ def compute(cell: Cell, plan: Plan, report: Report, workers: int = 1) -> CellRec
     # Another library's process reports what it measured, without its start.
     elsewhere = getattr(model, "seconds_elsewhere", (None, 0.0))
     machine = Machine.here()
-    notes = (*_notes(chosen, trainset, fit_path), *getattr(model, "fit_notes", ()))
+    notes = [*getattr(model, "fit_notes", ())]
+    if entry.truncates:
+        notes = [*_notes_on_cut_ratings(chosen, trainset, fit_path), *notes]
     facts = CellFacts(
         fit_seconds=fitted - start if elsewhere[0] is None else elsewhere[0],
         score_seconds=scored - fitted + elsewhere[1],
@@ -170,10 +173,12 @@ def compute(cell: Cell, plan: Plan, report: Report, workers: int = 1) -> CellRec
     return judged(record, deciding, split) if cell.inner else record
 
 
-def _notes(chosen: AlgorithmConfig, trainset: ColumnTrainset, fit_path: str) -> Iterator[Note]:
-    """Yield notes on how an algorithm was fitted."""
+def _notes_on_cut_ratings(
+    chosen: AlgorithmConfig, trainset: ColumnTrainset, fit_path: str
+) -> Iterator[Note]:
+    """Yield a note if an algorithm that cuts ratings to whole numbers was fitted to others."""
     values = trainset.by_user.ratings
-    if not registry.entry(chosen.name).truncates or (values == np.trunc(values)).all():
+    if (values == np.trunc(values)).all():
         return
     if chosen.as_surprise or fit_path == "surprise":
         yield Note("ratings-cut")

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -69,22 +68,16 @@ class PlanData:
             self.read[dataset] = loaded, []
             if filters := self.experiment.filters:
                 # Those that draw a sample use the first seed: the data are the same for all seeds.
-                with self._of_data(dataset):
+                try:
                     self.read[dataset] = splits.filter(filters, loaded, self.experiment.seed[0])
+                except SplitError as error:
+                    raise with_data_set(error, self.experiment.dataset, dataset) from None
         return self.read[dataset]
 
     def divided(self, dataset: int) -> list[int]:
         """Return the splits of the config by which a data set can be divided."""
         splits_of_config = range(len(self.experiment.split))
         return [split for split in splits_of_config if (dataset, split) not in self.absent]
-
-    @contextmanager
-    def _of_data(self, dataset: int) -> Iterator[None]:
-        """Say of which data set a SplitError is, where there are several."""
-        try:
-            yield
-        except SplitError as error:
-            raise with_data_set(error, self.experiment.dataset, dataset) from None
 
     def splits(self, dataset: int, split: int, seed: int) -> list[Split]:
         """Return the folds of the config's split number `split` for the cells of one seed."""
@@ -93,8 +86,10 @@ class PlanData:
         if position not in self._splits:
             ratings, _ = self.ratings(dataset)
             section = self.experiment.split[split]
-            with self._of_data(dataset):
+            try:
                 self._splits[position] = section.splits(ratings, None, seed, self.document.folder)
+            except SplitError as error:
+                raise with_data_set(error, self.experiment.dataset, dataset) from None
         return self._splits[position]
 
     def split(self, cell: Cell) -> Split:

@@ -25,10 +25,9 @@ from harness.datasets.inspection import Description, find_section
 from harness.datasets.openers import scheme_of
 from harness.datasets.readers import kind_of
 from harness.datasets.readers.json_lines import holds_records
-from harness.datasets.section import DatasetSection
 from harness.errors import DataError, counted, is_url
 from harness.experiment.plan import Plan
-from harness.metrics import parse_many
+from harness.metrics import Metric, parse_many
 from harness.metrics.labels import facts_of
 from harness.notes.note import Note
 from harness.plugins import registry as plugins
@@ -41,6 +40,7 @@ from harness.results.description import (
 )
 from harness.results.record import PluginUsed
 from harness.splits import Split
+from harness.splits.base import FilterSection
 
 WARN_SHARE = 0.1
 """Share of users or ratings from which a warning is given."""
@@ -290,45 +290,44 @@ def _loaded(source: str | Path | Mapping[str, object]) -> Ratings:
 
 def plugins_used(experiment: Experiment) -> Iterator[PluginUsed]:
     """Yield each plug-in that is not this package's own, with what readers of the run need."""
-    for section in experiment.dataset:
-        yield from _plugins_of_data(section)
-    for row in {row.name: row for row in experiment.algorithms}.values():
-        if "/" in row.name:
-            yield from plugin_used("sources", source_name(row.name), {})
-        else:
-            yield from plugin_used("algorithms", registry.canonical(row.name), {})
-    for metric in {metric.name: metric for metric in parse_many(experiment.metrics)}.values():
-        if not plugins.find("metrics", metric.name).is_builtin:
-            yield from plugin_used("metrics", metric.name, facts_of(metric.definition))
-    for name in experiment.analyses:
-        yield from plugin_used("analyses", name, {})
-    for name in experiment.trackers:
-        yield from plugin_used("trackers", name, {})
-    for split in experiment.split:
-        if not plugins.find("splits", split.kind).is_builtin:
-            facts = {"name": split.describe(), "sentence": split.sentence()}
-            yield from plugin_used("splits", split.kind, facts)
-    for filtered in experiment.filters:
-        yield from plugin_used("splits", filtered.kind, {"name": filtered.describe()})
-    for candidates in experiment.candidates:
-        if not plugins.find("candidates", candidates.kind).is_builtin:
-            facts = {"name": candidates.describe(), "sentence": candidates.sentence()}
-            yield from plugin_used("candidates", candidates.kind, facts)
+    used: list[tuple[str, str, Any]] = []  # a kind, a name, and what of the config has facts
+    for data in experiment.dataset:
+        if data.name is not None and data.data_set is None:
+            used.append(("datasets", data.name, None))
+        reader = data.format
+        if reader is None and data.path is not None:
+            reader = kind_of(data.paths[0])
+        if reader is not None:
+            used.append(("readers", reader, None))
+        schemes = dict.fromkeys(map(scheme_of, filter(is_url, data.paths)))
+        # Others that nobody has are of fsspec.
+        own = [scheme for scheme in schemes if plugins.foreign_origin("openers", scheme)]
+        used += [("openers", scheme, None) for scheme in own]
+    for name in dict.fromkeys(row.name for row in experiment.algorithms):
+        of_library = "/" in name
+        part = source_name(name) if of_library else registry.canonical(name)
+        used.append(("sources" if of_library else "algorithms", part, None))
+    metrics = {metric.name: metric for metric in parse_many(experiment.metrics)}
+    used += [("metrics", name, metric) for name, metric in metrics.items()]
+    used += [("analyses", name, None) for name in experiment.analyses]
+    used += [("trackers", name, None) for name in experiment.trackers]
+    used += [("splits", each.kind, each) for each in (*experiment.split, *experiment.filters)]
+    used += [("candidates", each.kind, each) for each in experiment.candidates]
     if experiment.execution.executor != LOCAL:
-        yield from plugin_used("executors", experiment.execution.executor, {})
+        used.append(("executors", experiment.execution.executor, None))
+    for kind, name, of in used:
+        if not plugins.find(kind, name).is_builtin:
+            yield from plugin_used(kind, name, _facts(of))
 
 
-def _plugins_of_data(section: DatasetSection) -> Iterator[PluginUsed]:
-    if section.name is not None and section.data_set is None:
-        yield from plugin_used("datasets", section.name, {})
-    reader = section.format
-    if reader is None and section.path is not None:
-        reader = kind_of(section.paths[0])
-    if reader is not None:
-        yield from plugin_used("readers", reader, {})
-    for scheme in dict.fromkeys(map(scheme_of, filter(is_url, section.paths))):
-        if plugins.foreign_origin("openers", scheme):  # others that nobody has are of fsspec
-            yield from plugin_used("openers", scheme, {})
+def _facts(used: Any) -> dict[str, Any]:
+    """Return what readers of a run need of a metric, a split, a filter or candidates."""
+    if used is None:
+        return {}
+    if isinstance(used, Metric):
+        return facts_of(used.definition)
+    facts = {"name": used.describe()}
+    return facts if isinstance(used, FilterSection) else facts | {"sentence": used.sentence()}
 
 
 def plugin_used(kind: str, name: str, facts: dict[str, Any]) -> Iterator[PluginUsed]:

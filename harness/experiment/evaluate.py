@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,7 +60,9 @@ class Evaluation:
     cells: list[CellResult | FailedCell] = field(default_factory=list)
     rows: list[RowResult] = field(default_factory=list)
     parts: dict[str, Any] = field(default_factory=dict)
-    """What this package's own analyses add to the record, by its keys."""
+    """What this package's own analyses add to the record, by its keys; and ``undistinguished``, by
+    table and label why every order of the lists of a fold scores the same, if bounds are asked for.
+    """
     tables: dict[str, OwnTable] = field(default_factory=dict)
     """The tables of other analyses, by name."""
     notes: list[Note] = field(default_factory=list)
@@ -72,11 +74,6 @@ class Evaluation:
     not_compared: list[Note] = field(default_factory=list)
     is_found: bool = False
     """Whether an earlier run scored the cells."""
-
-    @property
-    def undistinguished(self) -> dict[str, dict[str, list[Note | None]]]:
-        """Why every order of a table's lists scores the same, where the bounds were asked for."""
-        return cast("dict[str, dict[str, list[Note | None]]]", self.parts["undistinguished"])
 
 
 def evaluate(
@@ -305,15 +302,22 @@ class StoredScores:
     @cached_property
     def key(self) -> str:
         """What names the file; '' where there is none."""
-        if self.failed or self.pool.of_session or not _is_decided(self.plan):
+        plan, experiment = self.plan, self.plan.experiment
+        uses_own = self.pool.of_session or experiment.plugins
+        if self.failed or uses_own or plan.absent or not is_as_started():
             return ""
-        experiment = self.plan.experiment
+        for analysis in [plugins.find("analyses", name) for name in plan.analyses]:
+            if not (analysis.is_builtin and getattr(analysis.load(), "is_decided", False)):
+                return ""
+        for metric in plan.metrics:
+            if metric.definition.compute.__module__.partition(".")[0] != "harness":
+                return ""
         return key_of(
             {
-                "cells": [self.plan.name(cell).model_dump() for cell in self.cells],
+                "cells": [plan.name(cell).model_dump() for cell in self.cells],
                 "config": experiment.model_dump(mode="json", exclude=NOT_DECISIVE),
-                "splits": [split.model_dump() for split in self.plan.made()],
-                "known": [*_known(self.plan)],
+                "splits": [split.model_dump() for split in plan.made()],
+                "known": [*_known(plan)],
                 "versions": versions(),
                 "packages": packages(),
             }
@@ -358,21 +362,6 @@ class StoredScores:
             }
             text = header.model_dump_json(exclude_unset=True).encode()
             self.pool.store.put_scores(self.key, text, arrays)
-
-
-def _is_decided(plan: Plan) -> bool:
-    """Return whether cells, config and the files of this package decide all that is computed."""
-    analyses = [plugins.find("analyses", name) for name in plan.analyses]
-    return (
-        is_as_started()
-        and not plan.experiment.plugins
-        and not plan.absent
-        and all(each.is_builtin and getattr(each.load(), "is_decided", False) for each in analyses)
-        and all(
-            metric.definition.compute.__module__.partition(".")[0] == "harness"
-            for metric in plan.metrics
-        )
-    )
 
 
 def _known(plan: Plan) -> Iterator[object]:

@@ -130,7 +130,7 @@ def _notes_on_metrics(
         for label, score in cell.scores.items():
             means[cell.table, label][cell.seed, cell.fold].append(score.mean)
     for (table, label), folds in means.items():
-        reasons = results.undistinguished.get(table, {}).get(label, [None])
+        reasons = results.parts["undistinguished"].get(table, {}).get(label, [None])
         if all(reasons):
             yield Note("indistinct", {"metric": label, "reason": reasons[0]}, names[table], table)
         elif all(len(values) > 1 and _equal(values) for values in folds.values()):
@@ -166,7 +166,7 @@ def _notes_on_ties(results: Evaluation, cells: list[CellResult]) -> Iterator[Not
     """Name the algorithms whose scores depend on the order of equal estimates."""
     affected: dict[str, dict[str, float]] = defaultdict(dict)
     for cell in cells:
-        reasons = results.undistinguished.get(cell.table, {})
+        reasons = results.parts["undistinguished"].get(cell.table, {})
         for label, share in cell.tied.items():
             if share > TIED_SHARE and not all(reasons.get(label, [None])):
                 worst = affected[label]

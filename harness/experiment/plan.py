@@ -209,7 +209,8 @@ class Cell:
 class Plan(PlanData):
     """What an experiment computes: its data, and its cells."""
 
-    _code: Code | None = None
+    code_planned: Code | None = None
+    """In another process, the code of the plan that was made."""
     stored_as: dict[str, str] = field(default_factory=dict)
     """By the key of a planned cell of your own code, the key with what the code has read."""
 
@@ -238,48 +239,37 @@ class Plan(PlanData):
             ratings = datasets.load_under(ratings, experiment.dataset[0], document.folder)
         return cls(experiment, document, ratings, progress)
 
-    @cached_property
-    def metrics(self) -> tuple[Metric, ...]:
+    def __post_init__(self) -> None:
+        experiment = self.experiment
+        parsed = metrics.parse_many(experiment.metrics)
+        self.metrics: tuple[Metric, ...] = tuple(dict.fromkeys(parsed))
         """The metrics of the config in its order, each once."""
-        return tuple(dict.fromkeys(metrics.parse_many(self.experiment.metrics)))
-
-    @cached_property
-    def labels(self) -> list[str]:
-        """The labels of the metrics."""
-        return [str(metric) for metric in self.metrics]
-
-    @property
-    def headline(self) -> str:
+        self.labels = [str(metric) for metric in self.metrics]
+        self.headline = headline_of(self.labels, experiment.headline)
         """The label of the headline metric."""
-        return headline_of(self.labels, self.experiment.headline)
-
-    @cached_property
-    def depth(self) -> int:
-        """How many items at the top of each list metrics have to know by name."""
-        wanted = (*self.metrics, *self.deciding)
-        return max((metric.k or 0 for metric in wanted if metric.definition.needs_items), default=0)
-
-    @cached_property
-    def deciding(self) -> tuple[Metric, ...]:
+        self.is_tuned = any(each.search is not None for each in experiment.algorithms)
+        """Whether an algorithm has a search."""
+        self.deciding = (metrics.parse(experiment.tuning.metric),) if self.is_tuned else ()
         """The metric by which searches select; none without a search."""
-        return (metrics.parse(self.experiment.tuning.metric),) if self.is_tuned else ()
+        wanted = [*self.metrics, *self.deciding]
+        self.of_genres = [str(metric) for metric in wanted if metric.needs_genres]
+        """The metrics that need the genres of items."""
+        depths = [metric.k or 0 for metric in wanted if metric.definition.needs_items]
+        self.depth = max(depths, default=0)
+        """How many items at the top of each list metrics have to know by name."""
+        self.names_items = (
+            any(section.side == "items" for section in experiment.groups)
+            or any(metric.needs_names for metric in self.metrics)
+            or experiment.outputs.wanted
+            or experiment.n_shown > 0
+        )
+        """Whether the judged items of each list have to be known by name."""
+        self.code = self.code_planned or Code(experiment, self.document.folder)
+        """The code that decides numbers and is not built in, and the files that it reads."""
 
     def depth_of(self, cell: Cell) -> int:
         """Return how many items at the top of each list of a cell are kept by name."""
         return max(self.depth, 0 if cell.inner else self.experiment.n_shown)
-
-    @property
-    def names_items(self) -> bool:
-        """Whether the judged items of each list have to be known by name."""
-        experiment = self.experiment
-        by_item = any(each.side == "items" for each in experiment.groups)
-        wanted = experiment.outputs.wanted or experiment.n_shown > 0
-        return by_item or wanted or any(metric.needs_names for metric in self.metrics)
-
-    @property
-    def of_genres(self) -> list[str]:
-        """The metrics that need the genres of items."""
-        return [str(each) for each in (*self.metrics, *self.deciding) if each.needs_genres]
 
     @cached_property
     def analyses(self) -> list[str]:
@@ -293,11 +283,6 @@ class Plan(PlanData):
             asked.append("outputs")
         return list(dict.fromkeys(asked))
 
-    @property
-    def is_tuned(self) -> bool:
-        """Whether an algorithm has a search."""
-        return any(each.search is not None for each in self.experiment.algorithms)
-
     def portable(self) -> Plan:
         """Return a plan for another process: with all ratings, and splits that no seed makes."""
         outer = self.experiment.split
@@ -309,14 +294,9 @@ class Plan(PlanData):
             absent=self.absent,
             _splits={k: made for k, made in self._splits.items() if outer[k[1]].from_files},
             _inner={k: made for k, made in self._inner.items() if inner[k[0]].from_files},
-            _code=self.code.for_another_process(),
+            code_planned=self.code.for_another_process(),
             _chosen=self._chosen,
         )
-
-    @cached_property
-    def code(self) -> Code:
-        """The code that decides numbers and is not built in, and the files that it reads."""
-        return self._code or Code(self.experiment, self.document.folder)
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:

@@ -138,7 +138,8 @@ def run(
             check_replaceable(Path(results) / experiment.name)
         watch(Stage("", "loading"))
         find_absent(plan)
-        checks.check_tables(plan)
+        if len(plan.tables) > 1:
+            checks.check_tables(plan)
         checks.check_metrics(plan)
         if experiment.groups:
             check_groups(plan)
@@ -217,15 +218,12 @@ def _record(
     experiment = plan.experiment
     without = partial(without_folders, base=plan.document.folder)
 
-    def shown(made: Iterable[Note]) -> list[Note]:
-        return [note.mapped(without) for note in made]
-
     for cell in evaluation.cells:
         if isinstance(cell, FailedCell):
             cell.error = without(cell.error)
     datasets = plan.loaded()
     for data in datasets:
-        data.notes = shown(data.notes)
+        data.notes = [note.mapped(without) for note in data.notes]
     watch(Stage("", "describing"))
     descriptions = describe_plan(plan)
     for described in descriptions:  # whose notes stand with data sets and splits
@@ -233,6 +231,7 @@ def _record(
         for split in described.splits:
             split.notes = []
     statistics = _compare(plan, evaluation, watch)
+    said = by_weight([*notes(plan, evaluation, statistics), *evaluation.not_compared, *on_code])
     config = experiment.model_dump(mode="json")
     if plan.is_tuned:  # the validation part that tuning used, written out in each split
         for section, written in zip(experiment.split, config["split"], strict=True):
@@ -255,9 +254,7 @@ def _record(
         "datasets": datasets,
         "splits": plan.made(),
         "descriptions": descriptions,
-        "notes": shown(
-            by_weight([*notes(plan, evaluation, statistics), *evaluation.not_compared, *on_code])
-        ),
+        "notes": [note.mapped(without) for note in said],
         "cells": evaluation.cells,
         "rows": evaluation.rows,
         **{part: evaluation.parts.get(part, []) for part in (*DEFAULT_ANALYSES, "groups")},

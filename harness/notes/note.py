@@ -60,17 +60,14 @@ class Note:
     weight: int = 0
 
     def __post_init__(self) -> None:
-        declared = codes().get(self.code)
-        if declared is None and not self.text:
+        declared = codes().get(self.code, {})
+        if not (declared or self.text):
             raise ValueError(f"{self.code}: a note with an unknown code; give its text")
         values = {name: masked_values(plain(value)) for name, value in self.values.items()}
-        text = masked_text(self.text)
-        if declared and not text:
-            text = sentence(str(declared["text"]), **values)
-        weight = self.weight or (int(declared["weight"]) if declared else 2)
-        made = {"values": values, "where": masked_text(self.where), "text": text, "weight": weight}
-        for name, value in made.items():
-            object.__setattr__(self, name, value)
+        text = masked_text(self.text) or sentence(str(declared["text"]), **values)
+        weight = self.weight or int(declared.get("weight", 2))
+        where = masked_text(self.where)
+        vars(self).update(values=values, where=where, text=text, weight=weight)
 
     def __str__(self) -> str:
         return f"{self.where}{SEPARATOR}{self.text}" if self.where else self.text
@@ -85,7 +82,7 @@ class Note:
 
     def mapped(self, change: Callable[[str], str]) -> Note:
         """Return the note with every text in it changed."""
-        values = _mapped(self.values, change)
+        values = plain(self.values, change)
         return replace(self, values=values, where=change(self.where), text=change(self.text))
 
     def to_dict(self) -> dict[str, Any]:
@@ -152,25 +149,17 @@ def codes() -> Mapping[str, Mapping[str, Any]]:
     return tomllib.loads(Path(__file__).with_name("notes.toml").read_text(encoding="utf-8"))
 
 
-def plain(value: Any) -> Any:
-    """Return a value as JSON has it: no NumPy, no tuples, a note as an object."""
+def plain(value: Any, change: Callable[[str], str] = str) -> Any:
+    """Return a value as JSON has it, no NumPy, no tuples, a note as an object; texts changed."""
     if isinstance(value, Note):
         return value.to_dict()
     if isinstance(value, Mapping):
-        return {str(name): plain(item) for name, item in value.items()}
-    if isinstance(value, str):
-        return str(value)
-    if not hasattr(value, "__iter__"):
-        return value.item() if hasattr(value, "item") else value
-    return [plain(item) for item in value]
-
-
-def _mapped(value: Any, change: Callable[[str], str]) -> Any:
+        return {str(name): plain(item, change) for name, item in value.items()}
     if isinstance(value, str):
         return change(value)
-    if isinstance(value, Mapping):
-        return {name: _mapped(item, change) for name, item in value.items()}
-    return [_mapped(item, change) for item in value] if isinstance(value, list) else value
+    if not hasattr(value, "__iter__"):
+        return value.item() if hasattr(value, "item") else value
+    return [plain(item, change) for item in value]
 
 
 WEIGHTS = {

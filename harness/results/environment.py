@@ -117,18 +117,16 @@ def commit() -> str | None:
     top = Path(harness.__file__).resolve().parents[1]
     if not (top / ".git").exists():
         return None
+    options = ["--porcelain=v2", "--branch", "--no-ahead-behind", "--untracked-files=no"]
+    command = ["git", "-C", str(top), "status", *options, "--", "harness"]
     try:
-        head = _git(top, "rev-parse", "HEAD")
-        changed = _git(top, "status", "--porcelain", "--untracked-files=no", "--", "harness")
+        process = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)  # noqa: S603 - fixed words, no shell
     except (OSError, subprocess.SubprocessError):
         return None
-    return head + ("+" if changed else "")
-
-
-def _git(top: Path, *words: str) -> str:
-    command = ["git", "-C", str(top), *words]
-    process = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)  # noqa: S603 - fixed words, no shell
-    return process.stdout.strip()
+    head, *others = process.stdout.splitlines()
+    changed = any(not line.startswith("# ") for line in others)
+    oid = head.removeprefix("# branch.oid ")  # in words before the first commit
+    return oid + ("+" if changed else "") if oid.isalnum() else None
 
 
 def _processor() -> str:
@@ -149,8 +147,7 @@ def without_folders(text: str, base: Path | None = None) -> str:
     named = {cache_folder(): "(cache)", Path(tempfile.gettempdir()): "(temporary)"}
     with suppress(RuntimeError):  # nobody's home
         named[Path.home()] = "~"
-    named |= {} if base is None else {base: "."}
-    named[Path.cwd()] = "."
+    named |= {base or Path.cwd(): ".", Path.cwd(): "."}
     folders = {str(path.absolute()): name for path, name in named.items()}
     for folder in sorted(folders, key=len, reverse=True):
         if len(Path(folder).parts) > 1:

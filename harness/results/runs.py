@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,7 +34,6 @@ from harness.results.table import (
     AGAINST_BEST,
     BOUNDS,
     GROUP,
-    TextTable,
     display_table,
     divided,
     escape_markdown,
@@ -399,6 +397,8 @@ class Run(SessionViews):
 
 def to_markdown(info: RunInfo) -> str:
     """Return ``table.md``: what was run, the verdict, the table, and the notes under it."""
+    table = display_table(info)
+    parts = divided(table) if is_apart(table) else [table]
     lines = [
         f"# {escape_markdown(info.name)}",
         "",
@@ -406,17 +406,11 @@ def to_markdown(info: RunInfo) -> str:
         escape_markdown(headline(info)),
         "",
         *(f"{escape_markdown(line)}\n" for line in verdict_lines(info)),
-        *_markdown_tables(display_table(info)),
-        *([""] if info.notes else []),
-        *(f"- {escape_markdown(note)}" for note in info.notes),
     ]
+    for number, part in enumerate(parts):
+        if len(parts) > 1:
+            lines += [*[""] * (number > 0), f"## {escape_markdown(part.title)}", ""]
+        lines += markdown_table(part.columns, part.rows, WORDS)
+    if info.notes:
+        lines += ["", *(f"- {escape_markdown(note)}" for note in info.notes)]
     return "\n".join(lines) + "\n"
-
-
-def _markdown_tables(table: TextTable) -> Iterator[str]:
-    """Yield the lines of the results tables, each under its names where they are kept apart."""
-    tables = divided(table) if is_apart(table) else [table]
-    for number, part in enumerate(tables):
-        if len(tables) > 1:
-            yield from (*[""] * (number > 0), f"## {escape_markdown(part.title)}", "")
-        yield from markdown_table(part.columns, part.rows, WORDS)

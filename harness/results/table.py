@@ -214,10 +214,10 @@ def result_rows(info: RunInfo) -> list[dict[str, Any]]:
     """Return the results table, as `Run.table` describes it."""
     searched = any(cell.n_trials is not None for cell in info.cells)
     several = info.has_several_cells
-    described = [(each.metric, mean) for each in info.statistics for mean in each.algorithms]
-    compared = {(metric, mean.row): mean for metric, mean in described}
-    letters = {metric for metric, _ in described}
-    with_answers = [each for each in info.statistics if each.margin is not None]
+    statistics = info.statistics
+    compared = {(each.metric, mean.row): mean for each in statistics for mean in each.algorithms}
+    letters = {metric for metric, _ in compared}
+    with_answers = [each for each in statistics if each.margin is not None]
     answers = {(each.metric, each.table): each.answers() for each in with_answers}
     with_margin = {metric for metric, _ in answers}
     rows, cells_of = [], info.cells_of_rows

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
@@ -45,33 +46,24 @@ def by_convention(role: str, k: int, threshold: float | None = None) -> dict[str
     return defined
 
 
-class TableByConvention:
-    """Scores the rows of a table by each convention, of whose definitions some may be the same."""
+def scores_by_convention(
+    defined: Mapping[str, Metric],
+    values: Mapping[str, Mapping[str, float | None]],
+    failed: Mapping[str, str],
+) -> list[ConventionRow]:
+    """Return the scores of the rows of a table by each convention.
 
-    def __init__(self, defined: Mapping[str, Metric]) -> None:
-        self.cells = RowScores([*dict.fromkeys(defined.values())])
-        """Those of the present row: each is added with its record."""
-        self.rows = [
-            ConventionRow(convention=name, label=str(metric), scores={}, note="")
-            for name, metric in defined.items()
-        ]
-
-    def end_row(self, row: str) -> None:
-        """Keep the values of the present row, under its identity, and begin another one."""
-        values = self.cells.values
-        for written in self.rows:
-            written.scores[row] = values[written.label]
-            written.note = written.note or self.cells.failed.get(written.label, "")
-        self.cells = RowScores(self.cells.metrics)
-
-    def result(self, name: TableName, role: str, k: int) -> ConventionScores:
-        """Return the scores as a record of a run has them."""
-        for row in self.rows:
-            values = [score for score in row.scores.values() if score is not None]
-            is_same = len(values) > 1 and max(values) - min(values) <= EQUAL
-            if is_same and len(values) == len(row.scores):
-                row.note = row.note or "cannot distinguish these algorithms"
-        return ConventionScores(**name.only(TableName), metric=role, k=k, rows=self.rows)
+    `values` are those of the rows by identity and label; `failed` are the labels of metrics that
+    failed, with the reason.
+    """
+    rows = []
+    for convention, label in ((name, str(metric)) for name, metric in defined.items()):
+        scores, note = {row: of_row[label] for row, of_row in values.items()}, failed.get(label, "")
+        known = [score for score in scores.values() if score is not None]
+        if len(known) == len(scores) > 1 and max(known) - min(known) <= EQUAL:
+            note = note or "cannot distinguish these algorithms"
+        rows.append(ConventionRow(convention=convention, label=label, scores=scores, note=note))
+    return rows
 
 
 class Conventions(BuiltinAnalysis):
@@ -83,22 +75,29 @@ class Conventions(BuiltinAnalysis):
     def start_table(self, cells: Sequence[Cell]) -> None:
         """Begin a table."""
         self.k = metrics.parse(self.plan.headline).k or USUAL_RANK
-        self.table = TableByConvention(by_convention("ndcg", self.k))
+        self.defined = by_convention("ndcg", self.k)
+        self.row = RowScores([*dict.fromkeys(self.defined.values())])
+        self.values: dict[str, dict[str, float | None]] = {}
+        self.failed: dict[str, str] = {}
 
     def add(self, cell: ScoredCell, scores: Mapping[str, Scores]) -> None:
         """Score one cell."""
-        self.table.cells.rescore(cell.record)
+        self.row.rescore(cell.record)
 
     def end_row(self, name: RowName) -> None:
-        """Keep the values of a row."""
-        self.table.end_row(name.row)
+        """Keep the values of a row, and begin another one."""
+        self.values[name.row] = self.row.values
+        self.failed = {**self.row.failed, **self.failed}
+        self.row = RowScores(self.row.metrics)
 
     def end_table(
         self, name: TableName, cells: Sequence[AnyCell], tables: Sequence[str], watch: Watch
     ) -> None:
         """Keep the scores of a table, unless none of its cells finished."""
-        if any(not cell.error for cell in cells):
-            self.parts["conventions"].append(self.table.result(name, "ndcg", self.k))
+        if self.values:
+            rows = scores_by_convention(self.defined, self.values, self.failed)
+            table = ConventionScores(**name.only(TableName), metric="ndcg", k=self.k, rows=rows)
+            self.parts["conventions"].append(table)
 
 
 def under_conventions(
@@ -120,21 +119,32 @@ def under_conventions(
     finished = {row: [cell for cell in cells if not cell.error] for row, cells in by_row}
     if not any(finished.values()):
         raise ResultsError(f"{run.name}: no cell finished; {AGAIN}")
-    scored: dict[str, tuple[TableName, TableByConvention]] = {}
+    values: dict[str, dict[str, dict[str, float | None]]] = defaultdict(dict)
+    failed: dict[str, dict[str, str]] = defaultdict(dict)
     try:
-        for row, cells in finished.items():
-            for cell in cells:
+        for name in info.rows:
+            scored = RowScores([*dict.fromkeys(defined.values())])
+            for cell in finished[name.row]:
                 record = store.get(cell.key)
                 if record is None:
                     raise ResultsError(
                         f"{run.name}: its cell of {cell.algorithm} is not in the cache; "
                         "run the config again, which computes what is missing"
                     )
-                _, scores = scored.setdefault(cell.table, (cell, TableByConvention(defined)))
-                scores.cells.rescore(record)
-            if cells:
-                scores.end_row(row)
-        tables = [scores.result(name, role, k) for name, scores in scored.values()]
+                scored.rescore(record)
+            if finished[name.row]:
+                values[name.table][name.row] = scored.values
+                failed[name.table] = {**scored.failed, **failed[name.table]}
+        names_of = {row.table: row.only(TableName) for row in info.rows}
+        tables = [
+            ConventionScores(
+                **names_of[table],
+                metric=role,
+                k=k,
+                rows=scores_by_convention(defined, of_rows, failed[table]),
+            )
+            for table, of_rows in values.items()
+        ]
     except ResultsError:
         tables = [table for table in info.conventions if (table.metric, table.k) == (role, k)]
         if not tables or threshold is not None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -163,14 +164,12 @@ def _by_column(section: GroupSection, split: Split) -> tuple[list[str], Masks]:
 
 Judged = tuple[NDArray[np.int64], NDArray[np.int32], Floats]
 """Columns of test ratings: the position of the user among the lists, the item, the rating."""
+FinishedCell = tuple[pd.DataFrame, int, NDArray[np.int32], bool]
+"""The scores of a cell, the number of its fold, its users, and if it is the first of the fold."""
 REST = ("rest", "rest_low", "rest_high")
 OF_ENTRIES = ("relevance", "rank", "tie_low", "tie_high")
 Means = Mapping[tuple[str, str], AlgorithmMean]
 """Means, intervals and letters of a group by metric and row."""
-
-
-OfLabels = dict[str, list[Floats]]
-"""Scores by label, those of a cell after those of another."""
 
 
 @dataclass(eq=False)
@@ -180,32 +179,47 @@ class _Division:
     section: GroupSection
     metrics: list[Metric]
     groups: Groups
+    of_users: bool
+    scores: dict[tuple[str, int], list[Mapping[str, Floats]]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
+    """By group, those of a cell by label after those of another: ``inside`` and ``outside`` are of
+    lists in which only the items of the group, or of its rest, are relevant; ``random`` is of a
+    random order in the first cell of each fold, for users of all groups at once."""
 
-    def __post_init__(self) -> None:
-        self.of_users = self.section.side == "users"
-        self.random: list[OfLabels] = [{} for _ in self.groups.names]
-        """Of a random order, in the first cell of each fold."""
-        self.inside: list[OfLabels] = [{} for _ in self.groups.names]
-        self.outside: list[OfLabels] = [{} for _ in self.groups.names]
-        """Of lists in which the items of a group alone are relevant, and those of its rest."""
+    def scores_of(self, kind: str, group: int, label: str) -> Floats:
+        """Return the scores of all cells in a group."""
+        return np.concatenate([of_cell[label] for of_cell in self.scores[kind, group]])
 
 
-@dataclass(eq=False)
 class _Table:
     """The scores of a table's users, and which of them belong to the groups of a division."""
 
-    frame: pd.DataFrame
-    division: _Division
-    members: list[NDArray[np.bool_]]
-    """By group, whether a score is of a user in it; with items, of any user."""
-    is_first: NDArray[np.bool_]
-    """Whether a score is in the first cell of a fold."""
-    without: Mapping[str, NDArray[np.bool_]]
-    """By label, whether the metric failed in the row of a score."""
-
-    def __post_init__(self) -> None:
+    def __init__(
+        self,
+        division: _Division,
+        cells: Sequence[FinishedCell],
+        labels: Sequence[str],
+        failed: Collection[tuple[str, str]],
+    ) -> None:
+        frames, numbers, codes, firsts = zip(*cells, strict=True)
+        self.division = division
+        self.frame: pd.DataFrame = pd.concat(frames, ignore_index=True)
         self.scores = UserScores(self.frame)
+        self.members = [np.ones(len(self.frame), np.bool_)] * len(division.groups.names)
+        """By group, whether a score is of a user in it; with items, of any user."""
+        if division.of_users:
+            folds = [division.groups.masks[number] for number in numbers]
+            in_cells = [fold[:, users] for fold, users in zip(folds, codes, strict=True)]
+            self.members = [*np.concatenate(in_cells, axis=1)]
+        self.is_first = np.repeat(firsts, [*map(len, frames)])
+        """Whether a score is in the first cell of a fold."""
         self.ids, _ = pd.factorize(self.frame["user"][self.is_first], sort=True)
+        self.without = {
+            label: self.frame["row"].isin([row for row, of in failed if of == label]).to_numpy()
+            for label in labels
+        }
+        """By label, whether the metric failed in the row of a score."""
 
     def of(self, group: int, label: str) -> tuple[Floats, Floats]:
         """Return the scores inside a group and in its rest; NaN where there is none."""
@@ -214,8 +228,10 @@ class _Table:
             values = self.frame[label].to_numpy(np.float64)
             pair = np.where(member, values, np.nan), np.where(member, np.nan, values)
         else:
-            sides = division.inside[group], division.outside[group]
-            pair = np.concatenate(sides[0][label]), np.concatenate(sides[1][label])
+            pair = (
+                division.scores_of("inside", group, label),
+                division.scores_of("outside", group, label),
+            )
         for values in pair:
             values[self.without[label]] = np.nan
         return pair
@@ -227,7 +243,8 @@ class _Table:
 
     def random(self, group: int, label: str) -> float:
         """Return the expected score of a random order inside a group; NaN where none is known."""
-        values = pd.Series(np.concatenate(self.division.random[group][label]))
+        of_group = 0 if self.division.of_users else group
+        values = pd.Series(self.division.scores_of("random", of_group, label))
         member = self.members[group][self.is_first]
         return float(values[member].groupby(self.ids[member]).mean().mean())
 
@@ -236,16 +253,12 @@ class _Table:
         # The order of few users decides which of them a resample draws.
         first = self.members[0]
         order = pd.unique(np.append(self.scores.users[first], self.scores.users[~first]))
-        pairs = [self.of(group, label) for group in range(len(self.members))]
-        one, other = (
-            np.stack([self.scores.means_of(pair[side], rows).T[order] for pair in pairs])
-            for side in range(2)
-        )
+        sides = [
+            [self.scores.means_of(values, rows).T[order] for values in self.of(group, label)]
+            for group in range(len(self.members))
+        ]
+        one, other = np.swapaxes(sides, 0, 1)
         return one, other
-
-    def n_users(self, group: int) -> int:
-        """Return how many users have a score, or none, in a group."""
-        return len(pd.unique(self.scores.users[self.members[group]]))
 
 
 class GroupsOfTables(BuiltinAnalysis):
@@ -261,9 +274,7 @@ class GroupsOfTables(BuiltinAnalysis):
         self.splits = {(cell.seed, cell.fold): self.plan.split(cell) for cell in cells}
         self.candidates = experiment.candidates[cells[0].candidates]
         sections, splits = list(experiment.groups), list(self.splits.values())
-        self.seen: set[tuple[int, int]] = set()
-        self.cells: list[tuple[pd.DataFrame, int, NDArray[np.int32], bool]] = []
-        """Of each finished cell the scores, the number of its fold, its users, if it is first."""
+        self.cells: list[FinishedCell] = []
         self.failed: dict[tuple[str, str], str] = {}
         """By row and label, why a metric failed on the lists of a group of items."""
         unknown = [split.unknown[0] for split in splits]
@@ -274,30 +285,31 @@ class GroupsOfTables(BuiltinAnalysis):
         ranked = [m for m in averaged if m.is_ranking and not m.is_weighted]
         self.divisions: list[_Division] = []
         for section in [*sections, *([KNOWN] if self.adds_known else [])]:
-            scored = averaged if section.side == "users" else ranked
-            self.divisions.append(_Division(section, scored, divide(section, splits)))
+            of_users, groups = section.side == "users", divide(section, splits)
+            scored = averaged if of_users else ranked
+            self.divisions.append(_Division(section, scored, groups, of_users))
 
     def add(self, cell: ScoredCell, scores: Mapping[str, Scores]) -> None:
         """Take a finished cell."""
         fold, record, users = (cell.name.seed, cell.name.fold), cell.record, cell.users
         codes, lists, reasons = record.users, record.rankings, dict[str, str]()
-        is_first, number = fold not in self.seen, [*self.splits].index(fold)
-        self.seen.add(fold)
+        number = [*self.splits].index(fold)
+        is_first = all(number != of_other for _, of_other, *_ in self.cells)
         self.cells.append((users, number, codes, is_first))
         for division in self.divisions:
             scored, masks = division.metrics, division.groups.masks[number]
             if division.of_users:
-                for random in division.random if is_first else ():
-                    _extend(random, _random(scored, lists))
+                if is_first:
+                    division.scores["random", 0].append(_random(scored, lists))
                 continue
             judged = self._judged(self.splits[fold], record)
             for group, mask in enumerate(masks):
                 inside, rest = (item_lists(lists, part, judged) for part in (mask, ~mask))
-                _extend(division.inside[group], item_scores(scored, inside, reasons))
-                _extend(division.outside[group], item_scores(scored, rest, reasons))
+                division.scores["inside", group].append(item_scores(scored, inside, reasons))
+                division.scores["outside", group].append(item_scores(scored, rest, reasons))
                 if is_first:
                     at_random = item_scores(scored, inside, at_random=True)
-                    _extend(division.random[group], at_random)
+                    division.scores["random", group].append(at_random)
             for label, reason in reasons.items():
                 self.failed[users["row"].iloc[0], label] = reason
 
@@ -333,26 +345,27 @@ class GroupsOfTables(BuiltinAnalysis):
         failed = failed_metrics(cells).keys() | ({} if division.of_users else self.failed).keys()
         every = [str(metric) for metric in division.metrics]
         labels = [label for label in every if any((row, label) not in failed for row in rows)]
-        table = self._table(division, labels, failed)
+        table = _Table(division, self.cells, labels, failed)
         compared: list[Means] = [{} for _ in division.groups.names]
         if (settings := self.settings) is not None:
             frames = (table.inside(group, labels) for group in range(len(compared)))
             compared = [self._compared(frame, labels, cells, settings) for frame in frames]
+        # With a least estimate, each algorithm has lists of its own.
+        is_same = self.candidates.least_estimate is None
         for label in labels:
             one, other = table.by_user(label, [*rows])
             state = seeds.derive(self.seed, "groups", cells[0].table, division.section.title, label)
             rest = self._gaps(division, np.hstack([*one]), np.hstack([*other]), state)
             groups = []
             for place, name in enumerate(division.groups.names):
-                chance, n_all = table.random(place, label), table.n_users(place)
+                n_all = len(pd.unique(table.scores.users[table.members[place]]))
                 n_users = int((~np.isnan(one[place])).any(axis=1).sum())
                 group = GroupResult(
                     group=name,
                     n_members=n_all if division.of_users else self._n_items(division, place),
                     n_users=n_users,
                     n_left_out=n_all - n_users,
-                    # With a least estimate, each algorithm has lists of its own.
-                    random=None if self.candidates.least_estimate is not None else or_none(chance),
+                    random=or_none(table.random(place, label)) if is_same else None,
                     algorithms=[],
                 )
                 for j, (row, algorithm) in enumerate(rows.items()):
@@ -370,23 +383,6 @@ class GroupsOfTables(BuiltinAnalysis):
                 groups=groups,
                 gaps=self._extremes(division, groups, one, state),
             )
-
-    def _table(
-        self, division: _Division, labels: Sequence[str], failed: Collection[tuple[str, str]]
-    ) -> _Table:
-        """Return the scores of the finished cells, and who belongs to the groups of a division."""
-        frames, numbers, codes, firsts = zip(*self.cells, strict=True)
-        frame, sizes = pd.concat(frames, ignore_index=True), [*map(len, frames)]
-        members = [np.ones(len(frame), np.bool_) for _ in division.groups.names]
-        if division.of_users:
-            folds = [division.groups.masks[number] for number in numbers]
-            in_cells = [fold[:, users] for fold, users in zip(folds, codes, strict=True)]
-            members = [*np.concatenate(in_cells, axis=1)]
-        without = {
-            label: frame["row"].isin([row for row, of in failed if of == label]).to_numpy()
-            for label in labels
-        }
-        return _Table(frame, division, members, np.repeat(firsts, sizes), without)
 
     def _compared(
         self,
@@ -406,17 +402,15 @@ class GroupsOfTables(BuiltinAnalysis):
 
     def _alone(self, scores: Floats, row: str, algorithm: str, state: int) -> AlgorithmMean:
         """Describe a row that is not compared with others."""
-        defined = scores[~np.isnan(scores)]
-        n_users, low, high = len(defined), np.nan, np.nan
+        defined, ends = scores[~np.isnan(scores)], [np.nan, np.nan]
         if self.settings is not None:
             chosen = _interval(self.settings)
             lows, highs = statistics.bootstrap_interval(defined[:, None], seed=state, **chosen)
-            low, high = lows[0], highs[0]
-        mean = float(defined.mean()) if n_users else None
-        ends: dict[str, Any] = {"low": or_none(low), "high": or_none(high)}
-        return AlgorithmMean(
-            row=row, algorithm=algorithm, mean=mean, letters="", n_users=n_users, **ends
-        )
+            ends = [lows[0], highs[0]]
+        mean = float(defined.mean()) if len(defined) else None
+        low, high = map(or_none, ends)
+        own: dict[str, Any] = {"mean": mean, "low": low, "high": high, "n_users": len(defined)}
+        return AlgorithmMean(row=row, algorithm=algorithm, letters="", **own)
 
     def _gaps(self, division: _Division, one: Floats, other: Floats, state: int) -> Floats:
         """Return differences of columns and the ends of their intervals; NaN without statistics."""
@@ -491,12 +485,6 @@ def _interval(settings: Inference) -> dict[str, Any]:
     """Return how intervals are made."""
     resamples, method = settings.resamples, settings.interval
     return {"n_resamples": resamples, "method": method, "confidence": settings.confidence}
-
-
-def _extend(scores: OfLabels, more: Mapping[str, Floats]) -> None:
-    """Add the scores of another cell."""
-    for label, values in more.items():
-        scores.setdefault(label, []).append(values)
 
 
 def item_lists(lists: Rankings, mask: NDArray[np.bool_], test: Judged) -> Rankings:

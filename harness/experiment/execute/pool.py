@@ -80,7 +80,9 @@ class Pool:
     def missing(self, cells: Iterable[Cell]) -> list[Cell]:
         """Return the cells that have to be computed, the first of those with one key."""
         first = {cell.key: cell for cell in reversed([*cells])}
-        return [cell for cell in cells if first[cell.key] is cell and not self._is_there(cell)]
+        known = {*self._records, *self.computed, *self.plan.stored_as}
+        unknown = [cell for cell in cells if first[cell.key] is cell and cell.key not in known]
+        return [cell for cell in unknown if self._stored(cell) is None]
 
     def compute(self, cells: Sequence[Cell], *, trials: bool = False) -> dict[str, Outcome]:
         """Compute and store the cells that are missing; return those that failed, by key.
@@ -107,8 +109,7 @@ class Pool:
                         continue
                     if outcome.error is not None:
                         outcome = self._with_origin(cell, outcome)
-                    seconds, error = outcome.seconds, outcome.error
-                    ending = (seconds, outcome.found, error, outcome.traceback)
+                    ending = outcome.seconds, outcome.found, outcome.error, outcome.traceback
                     self.watch(CellFinished(cell.title, *ending))
                     if outcome.record is None:
                         failed[cell.key] = outcome
@@ -132,20 +133,34 @@ class Pool:
         record = self._records.get(key)
         return record if record is not None else self.store.get(self.plan.stored_as.get(key, key))
 
-    def _found(self, cell: Cell) -> Iterator[str]:
-        """Yield the keys under which a result of an earlier run would stand for a cell."""
+    def _stored(self, cell: Cell) -> CellRecord | None:
+        """Return the result of an earlier run; a broken file is removed and reported."""
         place = self.plan.code.place(cell)
         if self.fresh or place is Workplace.SESSION:
+            return None
+        for key in [cell.key] if place is Workplace.USUAL else self._keys_with_reads(cell):
+            try:
+                record = self.store.get(key)
+            except ResultsError as error:
+                self.store.discard(key)
+                self.watch(Noted(str(error)))
+                continue
+            if record is not None:
+                self.plan.stored_as[cell.key] = key
+                self._keep(cell.key, record)
+                return record
+        return None
+
+    def _keys_with_reads(self, cell: Cell) -> Iterator[str]:
+        """Yield the keys of a cell of your own code with lists of reads that hold."""
+        if self.plan.experiment.execution.executor != "local":
             return
-        if place is Workplace.USUAL:
-            yield cell.key
-        elif self.plan.experiment.execution.executor == "local":
-            for reads in self.lists_of(cell):
-                if reads.key not in self._holds:
-                    self._holds[reads.key] = reads.holds()
-                if self._holds[reads.key]:
-                    self._explain(cell, self._unrecorded(cell, reads))
-                    yield self._key_with(cell, reads)
+        for reads in self.lists_of(cell):
+            if reads.key not in self._holds:
+                self._holds[reads.key] = reads.holds()
+            if self._holds[reads.key]:
+                self._explain(cell, self._unrecorded(cell, reads))
+                yield self._key_with(cell, reads)
 
     def lists_of(self, cell: Cell) -> Iterator[Reads]:
         """Yield what the code of a cell had read in earlier runs whose results can be reused."""
@@ -175,23 +190,6 @@ class Pool:
         self._explain(cell, self._unrecorded(cell, reads))
         self.plan.stored_as[cell.key] = key
         return Outcome(record=record, found=True)
-
-    def _is_there(self, cell: Cell) -> bool:
-        """Return whether a cell is completed; a broken file is removed and reported."""
-        if cell.key in self._records or cell.key in self.computed:
-            return True
-        for key in self._found(cell):
-            try:
-                record = self.store.get(key)
-            except ResultsError as error:
-                self.store.discard(key)
-                self.watch(Noted(str(error)))
-                continue
-            if record is not None:
-                self.plan.stored_as[cell.key] = key
-                self._keep(cell.key, record)
-                return True
-        return False
 
     def _put(self, cell: Cell, outcome: Outcome) -> None:
         """Store what was computed; for your own code, beside the list of what it has read."""
@@ -274,10 +272,8 @@ class Pool:
         """Compute and store a cell unless it is stored; None if another run is still at it."""
         with suppress(TimeoutError), self.store.lock(cell.key, patience):
             with suppress(ResultsError):  # a broken one is computed again
-                for key in self._found(cell):
-                    if (record := self.store.get(key)) is not None:
-                        self.plan.stored_as[cell.key] = key
-                        return Outcome(record=record, found=True)
+                if (record := self._stored(cell)) is not None:
+                    return Outcome(record=record, found=True)
             outcome = compute()
             try:
                 if outcome.found and outcome.reads is not None:
