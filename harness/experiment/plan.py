@@ -21,9 +21,8 @@ from harness._util.files import placed
 from harness._util.libraries import pd
 from harness.algorithms import depends, distributions, registry
 from harness.algorithms.sources import source_of
-from harness.config.check import repeated
 from harness.config.experiment import Experiment, headline_of
-from harness.config.load import load
+from harness.config.load import load, repeated
 from harness.datasets import Ratings
 from harness.errors import AlgorithmError, ConfigError, DataError, MetricError
 from harness.experiment.analyses.groups import divide

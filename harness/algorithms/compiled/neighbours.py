@@ -47,7 +47,7 @@ from harness.algorithms.trainset import (
     RatingLists,
     both_ways,
 )
-from harness.schema.quantities import SearchSpace, log_range
+from harness.schema.sections import SearchSpace, log_range
 
 MEANS_A_THREAD = 8  # of rows of means over neighbours, the fewest
 

@@ -13,7 +13,7 @@ from harness import statistics
 from harness._util import seeds
 from harness._util.libraries import pd
 from harness.comparison.inference import UserScores, infer
-from harness.config.settings import KNOWN, GroupSection, Inference
+from harness.config.experiment import KNOWN, GroupSection, Inference
 from harness.datasets.features import flags_of
 from harness.errors import DataError, counted, suggestion
 from harness.experiment.analyses.base import BuiltinAnalysis, ScoredCell
@@ -58,7 +58,7 @@ class Groups:
 def divide(section: GroupSection, splits: Sequence[Split]) -> Groups:
     """Divide users or items for each fold of a table, or raise a DataError for a bad column.
 
-    >>> from harness.config.settings import GroupSection
+    >>> from harness.config.experiment import GroupSection
     >>> from harness.datasets import load
     >>> from harness.splits import make
     >>> from harness.splits.random import Holdout
