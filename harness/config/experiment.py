@@ -445,7 +445,7 @@ def headline_of(labels: Iterable[str], chosen: str | None = None) -> str:
     parsed = {str(metric): metric for metric in metrics.parse_many(labels)}
     if chosen in parsed:
         return chosen
-    ranking = (label for label, metric in parsed.items() if metric.is_ranking)
+    ranking = (label for label, metric in parsed.items() if metric.definition.is_ranking)
     return next(ranking, next(iter(parsed)))
 
 

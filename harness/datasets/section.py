@@ -23,7 +23,6 @@ from pydantic_core import CoreSchema, core_schema
 from harness._util.arguments import MOST_RATING, unit_fault
 from harness._util.files import file_name
 from harness.datasets.catalogue import checked_name, find, names_of
-from harness.datasets.limits import Limits
 from harness.datasets.places import is_ratings_file
 from harness.datasets.policies import DuplicatePolicy, Policies
 from harness.datasets.readers import has_tables, is_text, kind_of, label_of
@@ -414,11 +413,6 @@ class DatasetSection(_File):
     def policies(self) -> Policies:
         """What to do with rows that cannot be used unchanged."""
         return {key: getattr(self, key) for key in Policies.__annotations__}  # type: ignore[return-value]
-
-    @property
-    def limits(self) -> Limits:
-        """How much of the files is read."""
-        return Limits(self.most_megabytes, self.most_seconds)
 
     @property
     def paths(self) -> list[str]:

@@ -278,7 +278,8 @@ class Plan(PlanData):
     @property
     def of_genres(self) -> list[str]:
         """The metrics that need the genres of items."""
-        return [str(each) for each in (*self.metrics, *self.deciding) if each.needs_genres]
+        wanted = (*self.metrics, *self.deciding)
+        return [str(metric) for metric in wanted if metric.definition.needs_genres]
 
     @cached_property
     def analyses(self) -> list[str]:
@@ -555,7 +556,7 @@ def check_gains(
         relevance = np.append(relevance, min(relevance[0], low))
     try:
         for metric in (*plan.metrics, *plan.deciding):
-            metrics.check_relevance(metric, relevance)
+            metric.definition.check_relevance(metric.chosen, relevance)
     except MetricError as error:
         raise MetricError(f"{name}, rated from {low:.16g} to {high:.16g}: {error}") from None
 

@@ -271,7 +271,7 @@ class GroupsOfTables(BuiltinAnalysis):
         drops = self.candidates.unknown_users == "drop"
         self.adds_known = KNOWN not in sections and not drops and some_are_known
         averaged = [metric for metric in self.plan.metrics if is_mean_of_users(metric)]
-        ranked = [m for m in averaged if m.is_ranking and not m.is_weighted]
+        ranked = [m for m in averaged if m.definition.is_ranking and not m.is_weighted]
         self.divisions: list[_Division] = []
         for section in [*sections, *([KNOWN] if self.adds_known else [])]:
             scored = averaged if section.side == "users" else ranked
