@@ -43,9 +43,8 @@ from markupsafe import escape
 import harness
 from harness import metrics, statistics
 from harness.candidates.base import CandidatesSection
-from harness.config.experiment import Experiment
+from harness.config.experiment import Experiment, Inference
 from harness.config.load import load as load_config
-from harness.config.settings import Inference
 from harness.config.trackers import Tracker, tracker_class
 from harness.console.plugin_list import USES
 from harness.datasets import Ratings, load

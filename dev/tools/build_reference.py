@@ -25,7 +25,7 @@ from harness.console.commands import SUMMARIES_FILE, _harness
 from harness.errors import joined
 from harness.plugins import registry as plugins
 from harness.report import styles
-from harness.schema.quantities import Range
+from harness.schema.sections import Range
 
 PAGES = Path(__file__).parents[2] / "docs" / "reference"
 REPRODUCED = PAGES.parents[1] / "results" / "reproduced.json"

@@ -119,7 +119,8 @@ def open_whole(path: Path, *, durable: bool = True) -> Iterator[IO[bytes]]:
     Its folder is made when it is missing. An OSError, as where the disk is full, leaves what was
     there before untouched.
     """
-    _make_parent(path)
+    with suppress(FileExistsError):  # of a file in its place, as opening the path says
+        path.parent.mkdir(parents=True, exist_ok=True)
     temporary = _beside(path, "part")
     try:
         with temporary.open("xb") as file:  # a new file, with the permissions of the umask
@@ -133,12 +134,6 @@ def open_whole(path: Path, *, durable: bool = True) -> Iterator[IO[bytes]]:
         raise
     if durable:
         _sync(path.parent)
-
-
-def _make_parent(path: Path) -> None:
-    """Make the folder of a file; where a file stands in its place, opening the path says so."""
-    if not path.parent.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
 
 
 @contextmanager
@@ -270,7 +265,8 @@ def hold(path: Path, patience: float = -1.0) -> Iterator[None]:
     longer than `patience` seconds (for ever when negative), a TimeoutError is raised; an OSError
     where the disk has no locks.
     """
-    _make_parent(path)
+    with suppress(FileExistsError):  # of a file in its place, as opening the path says
+        path.parent.mkdir(parents=True, exist_ok=True)
     end = time.monotonic() + patience
     with path.open("ab") as file:  # closing it ends the lock, and so does the end of the process
         while not _lock(file):

@@ -14,7 +14,7 @@ from harness._util.kernels import cached_rows
 from harness.algorithms import surprise
 from harness.algorithms.parameters import Params, accepted, is_ordinary
 from harness.errors import AlgorithmError
-from harness.schema.quantities import SearchSpace
+from harness.schema.sections import SearchSpace
 
 if TYPE_CHECKING:
     from harness.algorithms.trainset import Bools, Codes, ColumnTrainset, Floats

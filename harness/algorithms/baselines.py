@@ -19,7 +19,7 @@ import numpy.typing as npt
 from harness.algorithms import surprise
 from harness.algorithms.base import MEAN, Algorithm, Estimates
 from harness.algorithms.trainset import Codes, ColumnTrainset, Floats
-from harness.schema.quantities import log_range
+from harness.schema.sections import log_range
 
 Hashes = npt.NDArray[np.uint64]
 UNKNOWN = "UKN__"  # what Surprise puts before the raw id of a user or item it does not know

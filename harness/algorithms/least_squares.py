@@ -20,7 +20,7 @@ from harness.algorithms.top_n import Preferring
 from harness.algorithms.trainset import Codes, ColumnTrainset, Floats
 from harness.errors import AlgorithmError
 from harness.notes.note import Note
-from harness.schema.quantities import Range, log_range
+from harness.schema.sections import Range, log_range
 from harness.splits.cores import k_core
 
 Vectors = npt.NDArray[np.floating]

@@ -23,7 +23,7 @@ from harness.algorithms.trainset import Codes, ColumnTrainset, Floats
 from harness.errors import AlgorithmError, counted, suggestion
 from harness.metrics.own import locked
 from harness.plugins import own_modules
-from harness.schema.quantities import SearchSpace, search_space
+from harness.schema.sections import SearchSpace, search_space
 
 LARGE = 4_000_000
 """Pairs that an algorithm without `rows` is asked at a time."""

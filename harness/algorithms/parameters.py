@@ -15,7 +15,7 @@ import numpy as np
 
 from harness._util.arguments import named_parameters
 from harness.errors import suggestion
-from harness.schema.quantities import Range, SearchSpace
+from harness.schema.sections import Range, SearchSpace
 
 Params = Mapping[str, Any]
 """Arguments of a constructor, or options among them."""

@@ -28,7 +28,7 @@ from harness.plugins import registry as plugins
 from harness.plugins.registry import folded
 
 if TYPE_CHECKING:
-    from harness.schema.quantities import SearchSpace
+    from harness.schema.sections import SearchSpace
 
 
 COLUMNS_ROW = 40

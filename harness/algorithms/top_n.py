@@ -22,7 +22,7 @@ from harness.algorithms.compiled.svd import FactorModel
 from harness.algorithms.parameters import Params
 from harness.algorithms.trainset import Bools, Codes, ColumnTrainset, Floats, Offsets
 from harness.errors import AlgorithmError
-from harness.schema.quantities import log_range
+from harness.schema.sections import log_range
 
 AT_ONCE = 256  # users whose scores are computed at a time
 COMPARED = 32  # rows of similarities that a thread computes at a time

@@ -165,8 +165,9 @@ class ColumnTrainset(surprise.Trainset):  # type: ignore[misc]
         values = np.asarray(ratings, np.float64)
         inner_users, user_codes = _numbered(users)
         inner_items, item_codes = _numbered(items)
-        lists = both_ways(inner_users, inner_items, values, len(user_codes), len(item_codes))
-        return cls(*lists, (user_codes, item_codes), (user_ids, item_ids), scale)
+        by_user = group_lists(inner_users, inner_items, values, len(user_codes))
+        by_item = group_lists(inner_items, inner_users, values, len(item_codes))
+        return cls(by_user, by_item, (user_codes, item_codes), (user_ids, item_ids), scale)
 
     @classmethod
     def of_ratings(cls, data: Ratings, rows: Offsets | slice = slice(None)) -> ColumnTrainset:
@@ -268,13 +269,6 @@ class ColumnTrainset(surprise.Trainset):  # type: ignore[misc]
     def __getstate__(self) -> dict[str, object]:
         derived = ("item_order", "user_order", "matrix", "_timed")
         return {name: value for name, value in vars(self).items() if name not in derived}
-
-
-def both_ways(
-    users: Codes, items: Codes, ratings: Floats, n_users: int, n_items: int
-) -> tuple[GroupedLists, GroupedLists]:
-    """Group columns of inner ids and ratings by user and by item."""
-    return group_lists(users, items, ratings, n_users), group_lists(items, users, ratings, n_items)
 
 
 def group_lists(owners: Codes, others: Codes, ratings: Floats, n_owners: int) -> GroupedLists:

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import click
 
-from harness.config.check import code_named
-from harness.config.load import load, read_config
+from harness.config.load import code_named, load, read_config
 from harness.config.yaml import as_yaml
 from harness.console import options
 from harness.console.command import command

@@ -14,9 +14,10 @@ import numpy as np
 from harness import metrics
 from harness._util.arguments import checked
 from harness._util.libraries import pd
-from harness.config.document import moved, name_of_given
+from harness.config.document import moved
 from harness.config.experiment import headline_of, settings_of_one
 from harness.config.yaml import as_yaml, folder_of
+from harness.datasets.section import name_of_given
 from harness.errors import ResultsError, counted, suggestion
 from harness.plugins.registry import folded
 from harness.results.folder import name_of

@@ -14,7 +14,7 @@ from harness import metrics, statistics
 from harness._util import seeds
 from harness._util.kernels import n_threads
 from harness._util.libraries import pd
-from harness.config.settings import Claim, Draw, Inference
+from harness.config.experiment import Claim, Draw, Inference
 from harness.errors import joined
 from harness.metrics import Metric
 from harness.metrics.arrays import Floats

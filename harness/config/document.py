@@ -12,9 +12,6 @@ from harness._util.files import placed
 from harness.errors import ConfigError, Fault, is_url
 from harness.schema.sections import KeyPath, dotted, located
 
-GIVEN = "given from Python: "
-"""How the record of a run names ratings that were given from Python."""
-
 
 @dataclass(frozen=True)
 class Document:
@@ -96,11 +93,3 @@ def moved_paths(value: object, base: Path, folder: str | Path) -> object:
     with suppress(ValueError):  # on another drive
         place = Path(os.path.relpath(place, folder))
     return place.as_posix()
-
-
-def name_of_given(dataset: object) -> str | None:
-    """Return the name of ratings from Python in the recorded ``dataset`` of a run; else None."""
-    entry = dataset[0] if isinstance(dataset, list) and dataset else dataset
-    text = entry.get("path") if isinstance(entry, dict) else entry
-    is_given = isinstance(text, str) and text.startswith(GIVEN)
-    return str(text).removeprefix(GIVEN) if is_given else None

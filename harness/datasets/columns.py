@@ -138,13 +138,14 @@ def find_columns(
         there = listed([name[:30] for name in names], 10) or "no names"
         finding = f"{where}: no column for {absent} among {there}"
         raise ColumnsError(finding, advice, lacking if roles is RATINGS else ())
-    by_position: dict[int, str] = {}
-    for role, position in column_of.items():
-        if position in by_position:
-            both = by_position[position], role
-            finding = f"{where}: column {position + 1} would be both {' and '.join(both)}"
-            raise ColumnsError(finding, "name each of them under columns", both)
-        by_position[position] = role
+    if len({*column_of.values()}) < len(column_of):
+        by_position: dict[int, str] = {}
+        for role, position in column_of.items():
+            if position in by_position:
+                both = by_position[position], role
+                finding = f"{where}: column {position + 1} would be both {' and '.join(both)}"
+                raise ColumnsError(finding, "name each of them under columns", both)
+            by_position[position] = role
     return column_of
 
 

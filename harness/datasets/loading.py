@@ -26,6 +26,7 @@ from harness.datasets.columns import RATINGS
 from harness.datasets.conversion import Coded, Flaw, Table, table_of_frame
 from harness.datasets.download import fetch, find_local, inspect
 from harness.datasets.frames import SOURCES, is_loaded, no_ratings, of_anything, of_loaded
+from harness.datasets.limits import Limits
 from harness.datasets.places import find_file, found, name_of
 from harness.datasets.plays import read_plays, read_plays_as_pandas
 from harness.datasets.policies import Policies, ValueFormat
@@ -334,7 +335,7 @@ def load_file(section: DatasetSection, base: Path | None, progress: Progress | N
     columns = {role: column for role, column in columns.items() if column or role == "timestamp"}
     keys = {*OF_TEXT, "time_format", "id_spellings", "table", "query"}
     written = section.model_dump(include=keys, exclude_none=True)
-    limits, paths = section.limits, section.paths
+    limits, paths = Limits(section.most_megabytes, section.most_seconds), section.paths
     options = ReadOptions(kind=section.format, columns=columns, limits=limits, **written)
     with found(paths, base, section.sha256, limits) as places:
         tables = [read_file(place.path, options, place.where, progress) for place in places]

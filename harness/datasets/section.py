@@ -23,7 +23,6 @@ from pydantic_core import CoreSchema, core_schema
 from harness._util.arguments import MOST_RATING, unit_fault
 from harness._util.files import file_name
 from harness.datasets.catalogue import checked_name, find, names_of
-from harness.datasets.limits import Limits
 from harness.datasets.places import is_ratings_file
 from harness.datasets.policies import DuplicatePolicy, Policies
 from harness.datasets.readers import has_tables, is_text, kind_of, label_of
@@ -416,11 +415,6 @@ class DatasetSection(_File):
         return {key: getattr(self, key) for key in Policies.__annotations__}  # type: ignore[return-value]
 
     @property
-    def limits(self) -> Limits:
-        """How much of the files is read."""
-        return Limits(self.most_megabytes, self.most_seconds)
-
-    @property
     def paths(self) -> list[str]:
         """The paths as written, of which there are several where they are a list."""
         return [self.path] if isinstance(self.path, str) else list(self.path or ())
@@ -477,3 +471,15 @@ def check_features(section: FeaturesSection) -> None:
         raise ValueError(
             f"a {label_of(kind or '')} file needs no columns, separator or encoding; leave them out"
         )
+
+
+GIVEN = "given from Python: "
+"""How the record of a run names ratings that were given from Python."""
+
+
+def name_of_given(dataset: object) -> str | None:
+    """Return the name of ratings from Python in the recorded ``dataset`` of a run; else None."""
+    entry = dataset[0] if isinstance(dataset, list) and dataset else dataset
+    text = entry.get("path") if isinstance(entry, dict) else entry
+    is_given = isinstance(text, str) and text.startswith(GIVEN)
+    return str(text).removeprefix(GIVEN) if is_given else None

@@ -271,9 +271,8 @@ class Scorer:
         return replace(ranked, pool_offsets=offsets_of(users, n_users), pool=ideal)
 
     def _estimate(self, users: Codes, items: Codes) -> tuple[Floats, Bools]:
-        estimates, impossible = models.estimate(
-            self.model, users, items, clip=False, accelerate=self.accelerate
-        )
+        scorer = models.scorer_of(self.model, self.accelerate)
+        estimates, impossible = models.estimates_of(self.model, scorer, users, items, clip=False)
         unknown = self.model.trainset.inner_users[users] < 0
         if self.fallback and unknown.any():
             others = models.estimate(self.fallback, users[unknown], items[unknown])

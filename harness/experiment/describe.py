@@ -18,8 +18,7 @@ from harness._util.arguments import checked
 from harness._util.files import RUN_FILE
 from harness.algorithms import registry
 from harness.algorithms.sources import source_name
-from harness.config.experiment import Experiment
-from harness.config.settings import LOCAL
+from harness.config.experiment import LOCAL, Experiment
 from harness.datasets import Ratings
 from harness.datasets.inspection import Description, find_section
 from harness.datasets.openers import scheme_of

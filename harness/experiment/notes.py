@@ -80,7 +80,7 @@ def _notes_on_data(plan: Plan) -> Iterator[Note]:
             where += [first.split] + ["first fold"] * bool(rest)
             where += ["first seed"] * (len(seeds) > 1)
             yield from (note.at(", ".join(where)) for note in first.notes)
-    if errors := [str(metric) for metric in plan.metrics if metric.needs_ratings]:
+    if errors := [str(metric) for metric in plan.metrics if metric.definition.needs_ratings]:
         scales = {data.name: data.scale for data in plan.loaded()}
         for info in plan.made():
             for note in (note for note in info.notes if note.code == "judgements"):
@@ -188,7 +188,7 @@ def _notes_on_algorithms(plan: Plan, results: Evaluation) -> Iterator[Note]:
             yield Note("not-tuned", {"algorithms": untuned})
     for name, titles in settings_of_one(plan.experiment).items():
         yield Note("chosen-on-test", {"algorithm": name, "n": len(titles)})
-    if blank := [str(metric) for metric in plan.metrics if metric.needs_ratings]:
+    if blank := [str(metric) for metric in plan.metrics if metric.definition.needs_ratings]:
         prefers = (
             c.algorithm for c in results.cells if entries[c.algorithm].gives_preferences(c.params)
         )

@@ -21,9 +21,8 @@ from harness._util.files import placed
 from harness._util.libraries import pd
 from harness.algorithms import depends, distributions, registry
 from harness.algorithms.sources import source_of
-from harness.config.check import repeated
 from harness.config.experiment import Experiment, headline_of
-from harness.config.load import load
+from harness.config.load import load, repeated
 from harness.datasets import Ratings
 from harness.errors import AlgorithmError, ConfigError, DataError, MetricError
 from harness.experiment.analyses.groups import divide
@@ -536,7 +535,7 @@ def check_gains(
         relevance = np.append(relevance, min(relevance[0], low))
     try:
         for metric in (*plan.metrics, *plan.deciding):
-            metrics.check_relevance(metric, relevance)
+            metric.definition.check_relevance(metric.chosen, relevance)
     except MetricError as error:
         raise MetricError(f"{name}, rated from {low:.16g} to {high:.16g}: {error}") from None
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from harness._util.arguments import checked
 from harness.algorithms import registry
 from harness.comparison.inference import infer
-from harness.config.document import GIVEN
 from harness.config.experiment import DEFAULT_ANALYSES, Experiment
 from harness.config.trackers import with_names
+from harness.datasets.section import GIVEN
 from harness.errors import ConfigError, Fault, HarnessError, masked_values
 from harness.experiment import plan as checks
 from harness.experiment import tuning

@@ -17,8 +17,7 @@ from harness._util import seeds
 from harness._util.libraries import pd
 from harness.algorithms import parameters, registry
 from harness.algorithms.parameters import with_params
-from harness.config.experiment import Experiment
-from harness.config.settings import Tuning
+from harness.config.experiment import Experiment, Tuning
 from harness.experiment.execute.attempt import Outcome
 from harness.experiment.execute.pool import Pool
 from harness.experiment.execute.progress import RunPlanned
@@ -28,7 +27,7 @@ from harness.results.cells import CellResult, FailedCell
 from harness.results.importance import distributions, need_optuna, value_at
 from harness.results.store import key_of
 from harness.results.table import ROW
-from harness.schema.quantities import Range, SearchSpace
+from harness.schema.sections import Range, SearchSpace
 
 MOST_FAILED = 20
 """Trials without a score after which a search with a budget of seconds alone ends: a trial that

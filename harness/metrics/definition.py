@@ -113,6 +113,12 @@ class Definition:
     """The version of the interface that it is written for, see `harness.plugins.registry`."""
     needs_items: bool = field(init=False)
     """Whether it needs the items at the top of lists and the training ratings."""
+    is_ranking: bool = field(init=False)
+    """Whether it measures how items are ordered, by their relevance."""
+    needs_ratings: bool = field(init=False)
+    """Whether estimates must be ratings: it compares them with ratings or with a threshold."""
+    needs_genres: bool = field(init=False)
+    """Whether it needs the genres of items too."""
     takes_weights: bool = field(init=False)
     """Whether ``weights`` are of exposure; a metric of one's own may mean others."""
 
@@ -121,6 +127,10 @@ class Definition:
         update_wrapper(self, self.compute)
         self.name = name or self.compute.__name__
         self.needs_items = self.needs in ("items", "genres")
+        self.is_ranking = self.needs == "rankings"
+        # fcp compares estimates with each other.
+        self.needs_ratings = self.needs == "pairs" and self.name != "fcp"
+        self.needs_genres = self.needs == "genres"
         self.takes_weights = WEIGHTED[0] in self.parameters
 
     @property
@@ -162,12 +172,10 @@ class Definition:
 
     def choose(self, written: Mapping[str, Value]) -> Chosen:
         """Return the parameters that differ from their defaults, or raise a MetricError."""
-        names = [parameter.name for parameter in self.parameters]
-        if foreign := [name for name in written if name not in names]:
-            hint = suggestion(foreign[0], names)
+        if foreign := [name for name in written if name not in self._defaults]:
+            hint = suggestion(foreign[0], self._defaults)
             raise MetricError(f"{self.name} has no parameter {foreign[0]!r}; {hint}")
-        given = [parameter for parameter in self.parameters if parameter.name in written]
-        checked = [(each, each.check(written[each.name])) for each in given]
+        checked = [(p, p.check(written[p.name])) for p in self.parameters if p.name in written]
         return tuple((each.name, value) for each, value in checked if value != each.default)
 
     def checked_rank(self, text: str | None, chosen: Chosen, label: str) -> int | None:
@@ -175,10 +183,11 @@ class Definition:
 
         A MetricError is raised where there is no such rank, or values exclude it or each other.
         """
-        k, text = None, text and text.strip()
-        if text is not None and self.cut == "none":
-            raise MetricError(f"{self.name} has no rank; leave @{text} out")
+        k = None
         if text is not None:
+            text = text.strip()
+            if self.cut == "none":
+                raise MetricError(f"{self.name} has no rank; leave @{text} out")
             sound = text.isascii() and text.isdigit() and len(text) <= len(str(GREATEST_K))
             if not (sound and 0 < int(text) <= GREATEST_K):
                 raise MetricError(f"k is {text!r}; use a whole number from 1 to {GREATEST_K:,}")

@@ -153,13 +153,12 @@ class Metric:
     @property
     def needs_ratings(self) -> bool:
         """Whether estimates must be ratings: it compares them with ratings or with a threshold."""
-        # fcp compares them with each other.
-        return self.definition.needs == "pairs" and self.name != "fcp"
+        return self.definition.needs_ratings
 
     @property
     def is_ranking(self) -> bool:
         """Whether it measures how items are ordered, by their relevance."""
-        return self.definition.needs == "rankings"
+        return self.definition.is_ranking
 
     @property
     def needs_items(self) -> bool:
@@ -180,7 +179,7 @@ class Metric:
     def needs_features(self) -> bool:
         """Whether it needs genres or propensities of items, or ratings of items at random."""
         weights = self.params.get("weights") if self.definition.takes_weights else None
-        return self.definition.needs == "genres" or weights in ("column", "naive-bayes")
+        return self.definition.needs_genres or weights in ("column", "naive-bayes")
 
     @property
     def needs_column(self) -> bool:
@@ -200,12 +199,13 @@ class Metric:
     @property
     def needs_genres(self) -> bool:
         """Whether it needs the genres of items too."""
-        return self.definition.needs == "genres"
+        return self.definition.needs_genres
 
     @property
     def has_bounds(self) -> bool:
         """Whether its best score and that of a random order are known; for metrics of lists."""
-        return self.definition.has_bounds and self.is_ranking and not self.is_weighted
+        known = self.definition.has_bounds and self.definition.is_ranking
+        return known and not self.is_weighted
 
     @property
     def neutral(self) -> float:

@@ -62,15 +62,15 @@ def score(
     metrics = list(metrics)
     if labels := [label for label in metrics if not isinstance(label, Metric)]:
         raise MetricError(f"{labels[0]!r:.60}: not a Metric; make one from its label with parse")
-    computed: dict[Metric, Scores | None] = dict.fromkeys(metrics)
     alike: dict[tuple[str, Chosen], list[Metric]] = {}  # that differ only in k
-    for metric in computed:
+    for metric in dict.fromkeys(metrics):
         alike.setdefault((metric.name, metric.chosen), []).append(metric)
+    computed: dict[Metric, Scores] = {}
     for (name, chosen), group in alike.items():
         ranks = [metric.k for metric in group]
         scores = definition(name).scores(chosen, ranks, rankings, pairs, exposure)
         computed |= zip(group, scores, strict=True)
-    return {metric: scores for metric, scores in computed.items() if scores is not None}
+    return {metric: computed[metric] for metric in metrics}
 
 
 def score_apart(

@@ -309,7 +309,7 @@ def warm_up(name: str, params: parameters.Params, *, whole_catalogue: bool = Tru
     toy = ColumnTrainset.from_columns(users, items, _TOY_RATINGS, **ids, scale=(1.0, 5.0))
     model = registry.create(entry.name, cheap, seed=0)
     fit(model, toy)
-    estimate(model, users, items)
+    estimates_of(model, scorer_of(model, accelerate=True), users, items, clip=True)
     if whole_catalogue:
         next(catalogue(model, users[:1]))
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from harness._util.arguments import as_array, checked
 from harness._util.libraries import pd
 from harness.algorithms import registry, surprise
-from harness.algorithms.trainset import ColumnTrainset, Floats, both_ways
+from harness.algorithms.trainset import ColumnTrainset, Floats, group_lists
 from harness.errors import AlgorithmError, DataError, listed
 from harness.rankings.columns import as_ids
 
@@ -176,10 +176,11 @@ def _with_training_ratings(trainset: ColumnTrainset, frame: pd.DataFrame) -> pd.
 def _of_new_users(trainset: ColumnTrainset, frame: pd.DataFrame) -> ColumnTrainset:
     """Return a training set of new users whose items have the inner ids of another."""
     users, ids = pd.factorize(frame["user"])
-    columns = users.astype(np.int32), frame["item"].to_numpy(), frame["rating"].to_numpy()
+    inner, items, ratings = users.astype(np.int32), frame["item"].to_numpy(), frame["rating"]
+    by_user = group_lists(inner, items, ratings.to_numpy(), len(ids))
+    by_item = group_lists(items, inner, ratings.to_numpy(), trainset.n_items)
     codes = np.arange(len(ids), dtype=np.int32), trainset.item_codes
     names = ids.tolist(), trainset.item_ids
-    lists = both_ways(*columns, len(ids), trainset.n_items)
-    new = ColumnTrainset(*lists, codes, names, trainset.rating_scale)
+    new = ColumnTrainset(by_user, by_item, codes, names, trainset.rating_scale)
     new.__dict__["global_mean"] = trainset.global_mean
     return new

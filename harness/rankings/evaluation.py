@@ -208,7 +208,7 @@ def tied_shares(scored: Sequence[Metric], rankings: Rankings) -> dict[str, float
     >>> tied_shares(metrics.parse_many("ndcg@2, recall@2"), lists)
     {'ndcg@2': 1.0, 'recall@2': 0.0}
     """
-    listed = [m for m in scored if m.is_ranking and not m.is_weighted]
+    listed = [m for m in scored if m.definition.is_ranking and not m.is_weighted]
     shares = dict.fromkeys(map(str, listed), 0.0)
     if np.array_equal(rankings.tie_low, rankings.tie_high):
         return shares

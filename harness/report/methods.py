@@ -14,8 +14,7 @@ from functools import cache, partial
 
 from harness import metrics, statistics
 from harness.comparison.best import NOT_PERSONALISED
-from harness.config.experiment import AlgorithmConfig, Experiment, settings_of_one
-from harness.config.settings import Inference
+from harness.config.experiment import AlgorithmConfig, Experiment, Inference, settings_of_one
 from harness.config.yaml import as_yaml
 from harness.datasets.catalogue import CATALOGUE
 from harness.errors import joined
@@ -26,7 +25,7 @@ from harness.results.cells import OUTSIDE, grouped, measured
 from harness.results.reading import took
 from harness.results.record import RunInfo
 from harness.results.table import escape_markdown, printable
-from harness.schema.quantities import Range, SearchSpace
+from harness.schema.sections import Range, SearchSpace
 from harness.statistics.corrections import CORRECTIONS
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from pydantic import BaseModel, TypeAdapter
 
 from harness.plugins.registry import folded
-from harness.schema.quantities import SearchSpace
+from harness.schema.sections import SearchSpace
 
 ALGORITHMS_FILE = Path(__file__).with_name("assets") / "algorithms.json"
 STYLE_FILE = Path(__file__).with_name("style.mplstyle")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness import metrics, statistics
 from harness._util.libraries import pd
-from harness.config.settings import Inference
+from harness.config.experiment import Inference
 from harness.errors import ResultsError, counted, joined, suggestion
 from harness.report.styles import AlgorithmStyle, algorithm_styles
 from harness.results.cells import CellResult, FailedCell

@@ -13,7 +13,7 @@ from harness.errors import AlgorithmError, ResultsError
 from harness.results.fields import AGAIN
 from harness.results.record import RunInfo
 from harness.results.table import ROW
-from harness.schema.quantities import Range, SearchSpace
+from harness.schema.sections import Range, SearchSpace
 
 if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution

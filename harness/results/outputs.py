@@ -18,7 +18,7 @@ from harness._util.files import report_os_error
 from harness._util.kernels import group_rows
 from harness._util.libraries import pa, pd, pq
 from harness.candidates.base import CandidatesSection
-from harness.config.settings import Outputs
+from harness.config.experiment import Outputs
 from harness.errors import MetricError, ResultsError
 from harness.metrics import Metric, Pairs, Rankings
 from harness.rankings import evaluation

@@ -22,8 +22,8 @@ from pydantic import (
 from harness import metrics
 from harness._util.files import RUN_FILE, read_regular
 from harness._util.libraries import pd
-from harness.config.document import name_of_given
 from harness.config.experiment import NAME, Experiment, headline_of
+from harness.datasets.section import name_of_given
 from harness.errors import MetricError, ResultsError, masked_values
 from harness.plugins import registry as plugins
 from harness.results.cells import AnyCell, CellResult, FailedCell, RowKey, TableName
@@ -52,8 +52,7 @@ from harness.results.statistics import (
     RowResult,
     TieScores,
 )
-from harness.schema.quantities import SearchSpace
-from harness.schema.sections import dotted
+from harness.schema.sections import SearchSpace, dotted
 
 OF_THIS_RUN = {"is_read": False}
 """The context in which a record is validated that this process has made."""

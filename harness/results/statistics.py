@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from harness import metrics
-from harness.config.settings import Claim
+from harness.config.experiment import Claim
 from harness.results.cells import RowKey, RowName, TableName
 from harness.results.fields import Amount, Count, Number, Record, Rows, Share, Some, Text, Word
 

@@ -274,7 +274,7 @@ class Standing:
     def __init__(self, info: RunInfo, table: str, metric: str | None = None) -> None:
         self.info, self.table = info, table
         self.label = metric or info.primary
-        self.sign = 1.0 if metrics.parse(self.label).higher_is_better else -1.0
+        self.sign = 1.0 if metrics.parse(self.label).definition.higher_is_better else -1.0
         self.rows = [row for row in info.rows if row.table == table]
         failed = {cell.row for cell in info.cells if cell.error}
         # Rows with a failed cell: their values are of other folds.

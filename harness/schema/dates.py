@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag
 
-from harness.schema.quantities import Folds, Share, is_share
+from harness.schema.sections import Folds, Share, is_share
 
 
 def seconds(moment: int | str) -> int:

@@ -23,8 +23,7 @@ from harness.datasets import Ratings
 from harness.errors import SplitError
 from harness.metrics.arrays import filled_rating
 from harness.notes.note import Note
-from harness.schema.quantities import State
-from harness.schema.sections import Kind
+from harness.schema.sections import Kind, State
 
 Mask = NDArray[np.bool_]
 Rows = NDArray[np.int64]

@@ -9,7 +9,7 @@ import numpy as np
 from harness._util.libraries import pd
 from harness.datasets import Ratings
 from harness.errors import SplitError
-from harness.schema.quantities import Share, Size, SizeOrZero, written
+from harness.schema.sections import Share, Size, SizeOrZero, written
 from harness.splits.base import (
     DrawnSplit,
     LegacySeed,

@@ -13,7 +13,7 @@ from harness.datasets import Ratings
 from harness.errors import SplitError, counted
 from harness.notes.note import Note
 from harness.schema.dates import Duration, Moment, Points, Span, seconds, span_seconds
-from harness.schema.quantities import Share, written
+from harness.schema.sections import Share, written
 from harness.splits.base import DrawnSplit, Notes, Parts, Rows, SplitSection, rounded
 
 

@@ -13,7 +13,7 @@ from harness._util.libraries import pd
 from harness.datasets import Ratings
 from harness.errors import SplitError, counted
 from harness.notes.note import Note
-from harness.schema.quantities import Folds, Share, Size, SizeOrZero, written
+from harness.schema.sections import Folds, Share, Size, SizeOrZero, written
 from harness.splits.base import (
     DrawnSplit,
     Mask,

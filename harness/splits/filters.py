@@ -15,7 +15,7 @@ from harness.datasets import Ratings
 from harness.errors import HarnessError, SplitError, counted, raised_where
 from harness.metrics.own import locked
 from harness.schema.dates import Moment, seconds
-from harness.schema.quantities import Count, Size, State, written
+from harness.schema.sections import Count, Size, State, written
 from harness.splits.base import FilterSection, Mask, draw_users
 from harness.splits.cores import enough, k_core
 

@@ -36,8 +36,7 @@ from pydantic import Field
 from harness.datasets import Ratings
 from harness.errors import HarnessError, SplitError, counted, raised_where, reason_of
 from harness.metrics.own import locked
-from harness.schema.quantities import State
-from harness.schema.sections import Kind
+from harness.schema.sections import Kind, State
 from harness.splits.base import DrawnSplit, FilterSection, Mask, Notes, Parts, Rows
 
 

@@ -13,7 +13,7 @@ from harness._util.libraries import pd
 from harness.datasets import Ratings
 from harness.errors import SplitError, counted
 from harness.notes.note import Note
-from harness.schema.quantities import Folds, Size, written
+from harness.schema.sections import Folds, Size, written
 from harness.splits import TEST_SHARE
 from harness.splits.base import DrawnSplit, LegacySeed, Notes, Parts, Rows, seeded
 

@@ -14,7 +14,7 @@ from harness._util import seeds
 from harness.datasets import Ratings
 from harness.errors import SplitError
 from harness.notes.note import Note
-from harness.schema.quantities import written
+from harness.schema.sections import written
 from harness.splits.base import Fold, Rows, SplitSection, assemble, rounded
 from harness.splits.random import Holdout
 

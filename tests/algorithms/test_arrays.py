@@ -11,7 +11,7 @@ from harness.algorithms import registry, surprise
 from harness.algorithms.own import TrainingData, as_model, takes_arrays
 from harness.errors import AlgorithmError, ConfigError
 from harness.models.estimates import catalogue, estimate
-from harness.schema.quantities import Range
+from harness.schema.sections import Range
 
 MODULE = '''
 import numpy as np

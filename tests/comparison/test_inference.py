@@ -8,7 +8,7 @@ import pytest
 
 import harness
 from harness.comparison.inference import UserScores, infer
-from harness.config.settings import Inference
+from harness.config.experiment import Inference
 from harness.results import read_run
 from harness.statistics import MANY_USERS
 

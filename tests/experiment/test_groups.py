@@ -7,7 +7,7 @@ import surprise
 from scipy import stats
 
 import harness
-from harness.config.settings import GroupSection
+from harness.config.experiment import GroupSection
 from harness.errors import DataError
 from harness.experiment.analyses.groups import divide
 from harness.experiment.plan import Plan

@@ -10,8 +10,8 @@ import harness
 from harness import report
 from harness.comparison.inference import LEVELS, Design
 from harness.comparison.runs import join
+from harness.config.experiment import Inference, Seeds
 from harness.config.load import load
-from harness.config.settings import Inference, Seeds
 from harness.errors import ConfigError
 from harness.experiment.dry_run import dry_run
 from harness.report.methods import methods

@@ -15,8 +15,7 @@ from surprise.model_selection import GridSearchCV, KFold
 
 import harness
 from harness import metrics, splits
-from harness.config.experiment import AlgorithmConfig
-from harness.config.settings import Tuning
+from harness.config.experiment import AlgorithmConfig, Tuning
 from harness.console.progress import Lines
 from harness.errors import AlgorithmError, ResultsError
 from harness.experiment import cell as trial_records
@@ -30,7 +29,7 @@ from harness.report.summary import summarise
 from harness.results.runs import Run
 from harness.results.store import MaintainedStore
 from harness.results.table import display_table
-from harness.schema.quantities import Range
+from harness.schema.sections import Range
 from harness.splits.by_time import GlobalTime, Rolling
 from harness.splits.by_user import LeaveNOut, UserFraction, UserHoldout
 from harness.splits.random import Holdout

@@ -17,7 +17,7 @@ from scipy import stats
 
 import harness
 from harness.comparison.inference import infer, notes_on_tests
-from harness.config.settings import Inference
+from harness.config.experiment import Inference
 from harness.report import evidence, latex
 from harness.report.plots import DifferencePlot
 from harness.report.summary import summarise

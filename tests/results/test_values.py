@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import harness
 from harness.comparison.inference import infer
-from harness.config.settings import Inference
+from harness.config.experiment import Inference
 from harness.report import build_page, latex, plots
 from harness.report.summary import failures_text, summarise
 from harness.results import Run, read_run

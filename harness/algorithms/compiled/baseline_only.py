@@ -12,7 +12,7 @@ from harness.algorithms import parameters, surprise
 from harness.algorithms.base import MEAN_AND_BIAS, Algorithm, Estimates, FitOptions, Progress
 from harness.algorithms.parameters import Params
 from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, GroupedLists
-from harness.schema.quantities import SearchSpace, log_range
+from harness.schema.sections import SearchSpace, log_range
 
 SPACE: SearchSpace = {
     "bsl_options.reg_u": log_range(0.1, 10_000.0),

@@ -9,7 +9,7 @@ from harness.algorithms import surprise
 from harness.algorithms.base import MEAN, Algorithm, Estimates, FitOptions
 from harness.algorithms.compiled.matrix import in_blocks
 from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, GroupedLists, Offsets
-from harness.schema.quantities import log_range
+from harness.schema.sections import log_range
 
 
 class CoClustering(Algorithm):

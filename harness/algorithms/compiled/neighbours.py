@@ -45,9 +45,9 @@ from harness.algorithms.trainset import (
     Offsets,
     Order,
     RatingLists,
-    both_ways,
+    group_lists,
 )
-from harness.schema.quantities import SearchSpace, log_range
+from harness.schema.sections import SearchSpace, log_range
 
 MEANS_A_THREAD = 8  # of rows of means over neighbours, the fewest
 
@@ -518,10 +518,11 @@ def with_neighbours(
     of_new, of_training = _columns(trainset, 0), _columns(fitted, n_new)
     users, items = (np.concatenate([of_new[side], of_training[side]]) for side in (0, 1))
     ratings = np.concatenate([of_new[2], of_training[2]])
-    lists = both_ways(users, items, ratings, n_all, fitted.n_items)
+    by_user = group_lists(users, items, ratings, n_all)
+    by_item = group_lists(items, users, ratings, fitted.n_items)
     codes = np.arange(n_all, dtype=np.int32), fitted.item_codes
     names = range(n_all), fitted.item_ids
-    together = ColumnTrainset(*lists, codes, names, fitted.rating_scale)
+    together = ColumnTrainset(by_user, by_item, codes, names, fitted.rating_scale)
     together.__dict__["global_mean"] = fitted.global_mean
     joined = copy.copy(model)
     joined.trainset, joined.bu = together, bu

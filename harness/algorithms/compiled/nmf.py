@@ -14,7 +14,7 @@ from harness.algorithms.compiled.matrix import in_blocks
 from harness.algorithms.compiled.svd import FACTORS, FactorModel, grown
 from harness.algorithms.parameters import Params
 from harness.algorithms.trainset import ColumnTrainset, Floats, GroupedLists
-from harness.schema.quantities import log_range
+from harness.schema.sections import log_range
 
 PASSES_ROW = 12 + 3 * DOUBLE  # the ratings in another order, and their products
 

@@ -22,7 +22,7 @@ from harness.algorithms.base import (
 )
 from harness.algorithms.parameters import Params
 from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, GroupedLists
-from harness.schema.quantities import SearchSpace, log_range
+from harness.schema.sections import SearchSpace, log_range
 
 PAIRS_AT_ONCE = 1 << 15
 FACTORS: SearchSpace = {"n_factors": log_range(5, 150), "n_epochs": log_range(1, 100)}

@@ -401,10 +401,11 @@ def _blocks(stream: io.BufferedReader, options: ReadOptions, where: str) -> Iter
     start, encoding = stream.peek(4)[:4], options.encoding
     if encoding is None and start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         encoding = "utf-16"
-    elif encoding in (None, "utf-8", "utf-16") and (unmarked := unmarked_encoding(start)):
-        raise DataError(
-            f"{where}: UTF-16 without a byte order mark, it seems; {options.advice(unmarked)}"
-        )
+    elif encoding in (None, "utf-8", "utf-16") and b"\0" in start:
+        unmarked = unmarked_encoding(start)
+        if unmarked is not None:
+            advice = options.advice(unmarked)
+            raise DataError(f"{where}: UTF-16 without a byte order mark, it seems; {advice}")
     encoding = encoding or "utf-8"
     errors = "surrogateescape" if encoding == "utf-8" else "strict"
     text = io.TextIOWrapper(stream, encoding, errors)
@@ -498,7 +499,8 @@ class _Rows:
                 return False
             for role in self.types:
                 self.chunks[role] += table.column(role).chunks
-            self._count(lines)
+            self.lines.append((self.n_rows, lines))
+            self.n_rows += len(lines)
         self.line += block.count("\n")
         return True
 
@@ -532,9 +534,6 @@ class _Rows:
                 break
         for role, column in zip(layout.columns, zip(*rows, strict=True), strict=False):
             self.chunks[role].append(pa.array(column, self.types[role]))
-        self._count(lines)
-
-    def _count(self, lines: Sequence[int]) -> None:
         self.lines.append((self.n_rows, lines))
         self.n_rows += len(lines)
 

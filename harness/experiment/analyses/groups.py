@@ -14,7 +14,7 @@ from harness import statistics
 from harness._util import seeds
 from harness._util.libraries import pd
 from harness.comparison.inference import UserScores, infer
-from harness.config.settings import KNOWN, GroupSection, Inference
+from harness.config.experiment import KNOWN, GroupSection, Inference
 from harness.datasets.features import flags_of
 from harness.errors import DataError, counted, suggestion
 from harness.experiment.analyses.base import BuiltinAnalysis, ScoredCell
@@ -59,7 +59,7 @@ class Groups:
 def divide(section: GroupSection, splits: Sequence[Split]) -> Groups:
     """Divide users or items for each fold of a table, or raise a DataError for a bad column.
 
-    >>> from harness.config.settings import GroupSection
+    >>> from harness.config.experiment import GroupSection
     >>> from harness.datasets import load
     >>> from harness.splits import make
     >>> from harness.splits.random import Holdout
@@ -282,7 +282,7 @@ class GroupsOfTables(BuiltinAnalysis):
         drops = self.candidates.unknown_users == "drop"
         self.adds_known = KNOWN not in sections and not drops and some_are_known
         averaged = [metric for metric in self.plan.metrics if is_mean_of_users(metric)]
-        ranked = [m for m in averaged if m.is_ranking and not m.is_weighted]
+        ranked = [m for m in averaged if m.definition.is_ranking and not m.is_weighted]
         self.divisions: list[_Division] = []
         for section in [*sections, *([KNOWN] if self.adds_known else [])]:
             of_users, groups = section.side == "users", divide(section, splits)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from harness.config.settings import LOCAL
+from harness.config.experiment import LOCAL
 from harness.errors import ResultsError
 from harness.experiment.execute.attempt import Outcome, Workplace
 from harness.experiment.execute.processes import LOOK_SECONDS, Check, Children, interrupts_kept

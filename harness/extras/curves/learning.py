@@ -13,7 +13,7 @@ from harness import metrics, statistics
 from harness._util import seeds
 from harness._util.libraries import pd
 from harness.candidates.base import CandidatesSection
-from harness.config.settings import Inference
+from harness.config.experiment import Inference
 from harness.errors import ResultsError, joined
 from harness.notes.note import Note
 from harness.results.headline import chosen_metric
@@ -22,7 +22,7 @@ from harness.results.runs import Run
 from harness.results.scores import is_mean_of_users
 from harness.results.statistics import ROUNDING
 from harness.results.table import TextTable, best_values, comparison_of, interval_decimals, rounded
-from harness.schema.quantities import written
+from harness.schema.sections import written
 from harness.statistics.pairs import SEED_TESTS, PairedTest
 
 CODE = "training-share"

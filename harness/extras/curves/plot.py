@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from harness._util.libraries import pd
 from harness.extras.curves.learning import Curve, curve_frame, required_curves
 from harness.report.drawing import OUTSIDE, Plot
-from harness.schema.quantities import written
+from harness.schema.sections import written
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

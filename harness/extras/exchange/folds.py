@@ -19,9 +19,9 @@ from harness._util.files import RUN_FILE, report_os_error, write_whole
 from harness._util.libraries import pd
 from harness.algorithms.trainset import Bools, Codes, Floats
 from harness.candidates.base import Candidates, CandidatesSection
-from harness.config.document import name_of_given
 from harness.config.experiment import NAME
 from harness.datasets.exchanged import Written, read_table
+from harness.datasets.section import name_of_given
 from harness.errors import ResultsError, SplitError, counted, joined, reason_of, suggestion
 from harness.experiment.cell import Scorer
 from harness.experiment.evaluate import scored, users_of

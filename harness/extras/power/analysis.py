@@ -13,7 +13,7 @@ from harness import metrics
 from harness._util.libraries import pd
 from harness.comparison.best import NOT_PERSONALISED
 from harness.comparison.inference import Design, UserScores
-from harness.config.settings import Claim, Inference
+from harness.config.experiment import Claim, Inference
 from harness.errors import ComparisonError, counted
 from harness.plugins.registry import folded
 from harness.results.headline import chosen_metric
