@@ -150,7 +150,10 @@ def listed(train, users):
 
 
 REGENERATE = "run python dev/tools/regenerate.py"
-GIVE_VALUES = "give it a value in `result_rows` of harness/results/table.py"
+GIVE_VALUES = (
+    "give it a value in `result_rows` of harness/results/table.py, and if only some runs have one, "
+    "let `config_of` in tests/test_every_kind.py make one of these"
+)
 
 
 # What is registered
@@ -600,7 +603,8 @@ class Law:
     def class_of_readers(self) -> None:
         reader = reader_named(self.name)
         for ending in reader.endings:
-            assert re.fullmatch(r"\.[a-z0-9]+", ending)
+            is_ending = re.fullmatch(r"\.[a-z0-9]+(-[a-z0-9]+)*", ending)
+            assert is_ending, f"{ending}: write an ending as .abc or .abc-2, in small letters"
             assert kind_of(f"a{ending}") == self.name, "another reader has the ending"
         path, bare = self.example_file, self.base / f"{self.name}-bare"
         bare.write_bytes(path.read_bytes())
