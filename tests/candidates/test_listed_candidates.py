@@ -273,3 +273,14 @@ def test_unrated_items_of_a_file_are_not_in_kept_estimates(parts, tmp_path, cli)
     err = cli.refused("evaluate", run.folder, "--metrics", "precision(threshold=0)@3")
     assert "a gain to a relevance of 0, as that of the unrated items of file c.csv" in err
     assert "values compared" in cli.done("evaluate", run.folder)
+
+
+def test_lists_may_stand_below_their_items(parts, tmp_path):
+    listed = parts[3]
+    listed.to_csv(tmp_path / "c.csv", index=False)
+    lines = []
+    for item, users in listed.groupby("item")["user"]:
+        lines += [f"{item}:", *(f"{user},3" for user in users)]
+    (tmp_path / "c.txt").write_text("\n".join([*lines, ""]))
+    rows = [harness.run(config(tmp_path / name), results=None).table for name in ("c.csv", "c.txt")]
+    assert rows[0]["ndcg@5"].tolist() == rows[1]["ndcg@5"].tolist()

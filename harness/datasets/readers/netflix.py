@@ -62,7 +62,7 @@ class Netflix(Reader):
 
         def flush() -> None:
             for role, texts in values.items():
-                is_id = kinds[role] == "id"
+                is_id = kinds.get(role) == "id"  # a list of candidates has no rating
                 kind = pa.dictionary(pa.int32(), pa.string()) if is_id else pa.string()
                 chunks[role].append(pa.array(texts, kind))
                 texts.clear()
