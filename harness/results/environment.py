@@ -117,7 +117,7 @@ def commit() -> str | None:
     top = Path(harness.__file__).resolve().parents[1]
     if not (top / ".git").exists():
         return None
-    options = ["--porcelain=v2", "--branch", "--no-ahead-behind", "--untracked-files=no"]
+    options = ["--porcelain=v2", "--branch", "--untracked-files=no"]
     command = ["git", "-C", str(top), "status", *options, "--", "harness"]
     try:
         process = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)  # noqa: S603 - fixed words, no shell
