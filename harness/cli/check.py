@@ -134,6 +134,7 @@ def _time(plan: DryRun) -> dict[str, object]:
             "cells": cells,
             "not_told": told.unknown,
             "probe": told.probe,
+            "probe_seconds": told.probe_seconds,
         },
     }
 

@@ -87,6 +87,8 @@ class Duration:
     """Why the time cannot be told."""
     probe: str = ""
     """What was probed."""
+    probe_seconds: float = 0.0
+    """What the probe took."""
     has_compiled: bool = False
     """Whether the probe was the first here to compile loops; its seconds leave that out."""
 
@@ -164,13 +166,13 @@ def estimate(plan: Plan, n_all: int, seconds_of_data: Seconds) -> Duration:
     probe = _Probe(plan, max(sizes, key=lambda number: sizes[number]))
     probe.run()
     told.unknown += probe.failed.values()
-    told.probe = probe.describe()
+    told.probe, told.probe_seconds = probe.describe(), float(probe.seconds[0])
     sums = _Sums(plan, probe)
     try:
         sums.add_up()
     except HarnessError as error:  # of a part that a check does not look at
         told.unknown.append(str(error))
-    sums.parts["start"] = np.array([START, START])
+    sums.parts["start"] = START * probe.ordinary
     sums.parts["data"] += seconds_of_data
     told.parts, told.processor = sums.seconds()
     told.cells = sums.longest
@@ -248,16 +250,22 @@ class _Probe:
         self.failed: dict[int, str] = {}
         """By algorithm, -1 for what follows them, why there are no seconds."""
         self.n_fits = self.n_largest = 0
-        self.seconds = 0.0
+        self.seconds = np.ones(2)
 
     def describe(self) -> str:
         """Return what was probed."""
         fits = counted(self.n_fits, "fit")
-        return f"{fits} on up to {self.n_largest:,} ratings, in {in_words(self.seconds)}"
+        return f"{fits} on up to {self.n_largest:,} ratings, in {in_words(float(self.seconds[0]))}"
+
+    @property
+    def ordinary(self) -> Seconds:
+        """What an ordinary second is here: more by the clock where others use the processor."""
+        wall, processor = self.seconds
+        return np.array([max(1.0, wall / max(processor, 1e-3)), 1.0])
 
     def run(self) -> None:
         """Compute cells of samples, the next sample only where it takes little time."""
-        begun = time.perf_counter()
+        begun = _now()
         experiment = self.plan.experiment
         numbers = [n for n, each in enumerate(experiment.algorithms) if _is_probed(each.name)]
         all_places = [*itertools.product(range(len(experiment.candidates)), numbers)]
@@ -278,7 +286,7 @@ class _Probe:
             title = experiment.algorithms[place[1]].title
             if place not in self.laws:
                 self.failed.setdefault(place[1], f"no sample has candidates for {title}")
-        self.seconds = time.perf_counter() - begun
+        self.seconds = _now() - begun
 
     def _probe(
         self, fold: Split, places: Sequence[tuple[int, int]], share: float, evaluates: bool
@@ -466,7 +474,7 @@ class _Sums:
         self.parts["fits"] += cost(fit) * n_distinct
         self.parts["scores"] += (cost(scores) + prepared / len(experiment.algorithms)) * n_distinct
         self.parts["metrics"] += self.probe.of_users(counts.n_tested) * n_cells
-        self.parts["metrics"] += A_CELL * n_distinct
+        self.parts["metrics"] += A_CELL * n_distinct * self.probe.ordinary
         self.n_cells += n_distinct
         self.longest[number] = max(self.longest[number] or 0.0, float((fit + scores)[0]))
         in_all = (cost(fit) + cost(scores)) * n_distinct
@@ -499,7 +507,7 @@ class _Sums:
             of_setting = law.of(registry.work(algorithm.name, params, counts), counts)
             total += cost(np.sum(of_setting, axis=0))
         self.n_cells += n * len(inner)
-        return (total / len(tried) + A_CELL) * n * len(inner)
+        return (total / len(tried) + A_CELL * self.probe.ordinary) * n * len(inner)
 
     def _comparison(self, n_rows: int, n_users: int) -> Seconds:
         """Return the seconds of intervals and tests of one table."""
@@ -512,12 +520,12 @@ class _Sums:
         else:
             drawn = (settings.resamples or 10_000) / 10_000
             seconds = 0.0035 * n_rows * n_metrics + 5e-5 * n_users * (1 + 0.2 * n_metrics) * drawn
-        return np.full(2, seconds)
+        return seconds * self.probe.ordinary
 
     def seconds(self) -> tuple[dict[str, float], float]:
         """Return the seconds of each part, shared by the workers, and of the processor in all."""
         plan, workers = self.plan, self.plan.experiment.execution.workers
-        self.parts["metrics"] += A_RUN
+        self.parts["metrics"] += A_RUN * self.probe.ordinary
         of_cells = ("fits", "scores", "trials")
         factor, added = 1.0, 0.0
         in_others = workers > 1 or plan.experiment.execution.time_limit is not None
@@ -529,11 +537,11 @@ class _Sums:
                 processor / n_threads(),
                 max(filter(None, self.longest), default=0.0),
             )
-            factor, added = shared / max(wall, 1e-9), CHILD
+            factor, added = shared / max(wall, 1e-9), CHILD * float(self.probe.ordinary[0])
         walls = {n: float(s[0]) * (factor if n in of_cells else 1.0) for n, s in self.parts.items()}
         self.of_algorithms = [seconds * factor for seconds in self.of_algorithms]
         walls["start"] += added
-        return walls, float(sum(s[1] for s in self.parts.values())) + added * workers
+        return walls, float(sum(s[1] for s in self.parts.values())) + CHILD * workers * (added > 0)
 
 
 def _limited(limit: float | None, seconds: Seconds) -> Seconds:
