@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from numpy.random import Generator
 
 from harness._util.kernels import cached_rows
@@ -28,6 +29,8 @@ Estimates = tuple["Floats", "Bools | bool"]
 MEAN = "the mean of all ratings"
 MEAN_AND_BIAS = f"{MEAN} plus the item's bias"
 DOUBLE = 8
+STEPS_A_RATING = 10
+"""Of an algorithm that does not declare its own."""
 
 
 class Size(NamedTuple):
@@ -36,6 +39,55 @@ class Size(NamedTuple):
     n_users: int
     n_items: int
     n_ratings: int
+
+
+class Counts:
+    """What the work of a cell grows with: numbers of ratings and of estimates.
+
+    Parameters
+    ----------
+    of_users, of_items : ndarray of int64, shape (n_users,) and (n_items,)
+        Training ratings of each, by code of the data; 0 for one that training does not have.
+    pairs_of_users, pairs_of_items : ndarray of float64, of the same shapes
+        How many ratings are estimated one by one.
+    n_lists : int
+        Users for whom every training item is estimated.
+    """
+
+    def __init__(
+        self,
+        of_users: npt.ArrayLike,
+        of_items: npt.ArrayLike,
+        pairs_of_users: npt.ArrayLike,
+        pairs_of_items: npt.ArrayLike,
+        n_lists: int = 0,
+    ) -> None:
+        self.of_users, self.of_items, self.pairs_of_users, self.pairs_of_items = (
+            np.asarray(each, np.float64)
+            for each in (of_users, of_items, pairs_of_users, pairs_of_items)
+        )
+        self.n_lists = n_lists
+        self.n_users = int(np.count_nonzero(self.of_users))
+        self.n_items = int(np.count_nonzero(self.of_items))
+        self.n_ratings = float(self.of_users.sum())
+        self.n_pairs = float(self.pairs_of_users.sum())
+        self.n_tested = int(np.count_nonzero(self.pairs_of_users))
+
+    @property
+    def n_scored(self) -> int:
+        """How many rows of all items are scored by a model that scores nothing less."""
+        return self.n_lists + self.n_tested
+
+
+class Work(NamedTuple):
+    """The work of a cell in steps that take about a nanosecond each.
+
+    A probe measures how long steps take on a machine; here, one part has to be right beside another
+    and how all grow with the data.
+    """
+
+    fit: float
+    scores: float
 
 
 class FitOptions(NamedTuple):
@@ -123,6 +175,21 @@ class Algorithm(ABC):
     def memory(cls, params: Params, size: Size) -> int:
         """Return the bytes that fitting and scoring need beside the columns of the ratings."""
         return DOUBLE * (size.n_ratings + 8 * (size.n_users + size.n_items))
+
+    @classmethod
+    def work(cls, params: Params, counts: Counts) -> Work:
+        """Return the work of a fit, and of the estimates of a cell.
+
+        By default, a step is a rating in an epoch, and an estimate of a user and an item.
+        """
+        fit = counts.n_ratings * max(1, cls.epochs(params)) * STEPS_A_RATING
+        return Work(fit, 20 * counts.n_pairs + 3 * counts.n_lists * counts.n_items)
+
+    @classmethod
+    def epochs(cls, params: Params) -> int:
+        """Return the number of epochs, given or by default; 1 for an algorithm without epochs."""
+        given = params.get("n_epochs", cls.parameters().get("n_epochs"))
+        return int(given) if isinstance(given, int | float) else 1
 
     @classmethod
     def missing(cls) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.algorithms import surprise
-from harness.algorithms.base import DOUBLE, Estimates, Size
+from harness.algorithms.base import DOUBLE, Counts, Estimates, Size, Work
 from harness.algorithms.compiled.svd import FactorModel
 from harness.algorithms.parameters import Params
 from harness.algorithms.top_n import Preferring
@@ -126,6 +126,13 @@ class LeastSquares(FactorModel):
     def memory(cls, params: Params, size: Size) -> int:
         n_factors = cls.count(params, "n_factors")
         return (DOUBLE + 4) * n_factors * 2 * (size.n_users + size.n_items)
+
+    @classmethod
+    def work(cls, params: Params, counts: Counts) -> Work:
+        n_factors = cls.count(params, "n_factors")
+        sides = counts.n_users + counts.n_items
+        fit = cls.epochs(params) * n_factors * (3.0 * counts.n_ratings + 10.0 * n_factors * sides)
+        return Work(fit, cls.products(params, counts))
 
     def pairs(self, users: Codes, items: Codes) -> Estimates:
         model = self.model

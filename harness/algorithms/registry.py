@@ -12,7 +12,7 @@ import numpy as np
 
 from harness._util.arguments import signature
 from harness.algorithms import own, surprise
-from harness.algorithms.base import ENTRIES, Algorithm, Size
+from harness.algorithms.base import ENTRIES, Algorithm, Counts, Size, Work
 from harness.algorithms.parameters import (
     NEEDED,
     OPTIONS,
@@ -182,6 +182,18 @@ def memory(name: str, params: Params, n_users: int, n_items: int, n_ratings: int
     size = Size(n_users, n_items, n_ratings)
     needed = of_class.memory(params, size) if of_class else LISTS_ROW * n_ratings
     return COLUMNS_ROW * n_ratings + BLOCK + needed
+
+
+def work(name: str, params: Params, counts: Counts) -> Work:
+    """Return the work of a cell; of your own class, as if its fit read the ratings in each epoch.
+
+    Its epochs count if it calls them ``n_epochs``.
+    """
+    of_class = entry_of(find(name))
+    if of_class is None:
+        defaults, _ = accepted(find(name))
+        of_class, params = named("Random"), {"n_epochs": defaults.get("n_epochs"), **params}
+    return of_class.work(params, counts)
 
 
 def what_fits(name: str, params: Params, size: tuple[int, int, int], room: float) -> str:

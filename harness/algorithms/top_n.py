@@ -16,7 +16,7 @@ import numpy as np
 from harness._util.kernels import each_block, kernel, n_threads
 from harness._util.libraries import scipy
 from harness.algorithms import surprise
-from harness.algorithms.base import DOUBLE, Algorithm, Estimates, Size
+from harness.algorithms.base import DOUBLE, Algorithm, Counts, Estimates, Size, Work
 from harness.algorithms.compiled.matrix import each_row
 from harness.algorithms.compiled.svd import FactorModel
 from harness.algorithms.parameters import Params
@@ -164,6 +164,16 @@ class EASEEntry(TopNEntry):
     items_alone = True
 
     @classmethod
+    def work(cls, params: Params, counts: Counts) -> Work:
+        n, inverted = counts.n_items, min(counts.n_users, counts.n_items)
+        products = counts.of_users if n <= counts.n_users else counts.of_items
+        fit = 3.0 * float(products @ products) + 0.08 * inverted**3 + 15.0 * inverted**2
+        if inverted < n:  # the inverse becomes one of items
+            fit += 0.5 * counts.n_ratings * (inverted + n) + 10.0 * n * inverted
+        rated = counts.n_ratings / max(1, counts.n_users)
+        return Work(fit + 8.0 * n * n, counts.n_scored * n * (2.0 + 0.5 * rated))
+
+    @classmethod
     def memory(cls, params: Params, size: Size) -> int:
         inverted = min(size.n_users, size.n_items)
         return DOUBLE * size.n_items * (size.n_items + 3 * inverted) + 4 * SPARSE * size.n_ratings
@@ -209,6 +219,13 @@ class PureSVDEntry(FactorModel, TopNEntry):
     citation = "cremonesi2010performance"
     style = ("blue", "^", "-.", True)
     space = {"n_factors": log_range(4, 256)}
+
+    @classmethod
+    def work(cls, params: Params, counts: Counts) -> Work:
+        n_factors = cls.count(params, "n_factors")
+        sides = counts.n_users + counts.n_items
+        fit = n_factors * (20.0 * counts.n_ratings + 10.0 * n_factors * sides)
+        return Work(fit, cls.products(params, counts))
 
     @classmethod
     def memory(cls, params: Params, size: Size) -> int:
@@ -277,6 +294,18 @@ class BinaryKNNEntry(TopNEntry):
     """A sparse matrix of similarities."""
 
     space = {"k": log_range(5, 1000), "shrinkage": log_range(0.1, 1000.0)}
+
+    @classmethod
+    def work(cls, params: Params, counts: Counts) -> Work:
+        of_items = cls.model_class is BinaryItemKNN
+        n, other = counts.n_items, counts.of_users
+        if not of_items:
+            n, other = counts.n_users, counts.of_items
+        fit = 1.0 * float(other @ other) + 20.0 * n * n
+        # A score adds up the neighbours of what was rated, or what the neighbours rated.
+        rated = counts.n_ratings / max(1, counts.n_users)
+        added = rated * min(n, cls.count(params, "k"))
+        return Work(fit, counts.n_scored * (4.0 * added + 4.0 * counts.n_items))
 
     @classmethod
     def memory(cls, params: Params, size: Size) -> int:

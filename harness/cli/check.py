@@ -10,9 +10,19 @@ from harness.config.load import code_named, load, read_config
 from harness.config.yaml import as_yaml
 from harness.console import options
 from harness.console.command import command
-from harness.console.screen import documents, give_result, plain, say, show_table
+from harness.console.screen import (
+    documents,
+    give_result,
+    plain,
+    say,
+    show_table,
+)
 from harness.errors import joined
-from harness.experiment.dry_run import dry_run
+from harness.experiment.dry_run import DryRun, dry_run
+from harness.experiment.duration import in_words
+
+WIDTH = 80
+"""Of a table with the time of a cell; a wider one is shown without."""
 
 
 @command("check my.yaml", "check my.yaml --resolved", group="Start here")
@@ -28,13 +38,23 @@ from harness.experiment.dry_run import dry_run
     is_flag=True,
     help="Print the config with what it extends and the values of its variables, as YAML.",
 )
+@click.option(
+    "--no-probe",
+    is_flag=True,
+    help="Fit nothing, and leave out how long the run takes.",
+)
 def check(
-    configs: tuple[str, ...], overrides: tuple[str, ...], no_code: bool, resolved: bool
+    configs: tuple[str, ...],
+    overrides: tuple[str, ...],
+    no_code: bool,
+    resolved: bool,
+    no_probe: bool,
 ) -> int:
     """Show what a run would do and what would stop it.
 
     Reads and splits the data, counts cells and trials, estimates memory, and looks for missing
-    packages. The exit code is 2 if there is a fault.
+    packages. Fits each algorithm to samples of the data for about two seconds, which tells how long
+    the run takes where nothing is cached. The exit code is 2 if there is a fault.
     """
     if no_code:
         return _list_code(configs)
@@ -45,24 +65,24 @@ def check(
     for number, config in enumerate(configs):
         if number:
             say()
-        plan = dry_run(config, overrides=overrides)
+        plan = dry_run(config, overrides=overrides, probe=not no_probe)
         plans.append(
             {
                 "name": plan.name,
                 "facts": dict(plan.facts),
                 "notes": [*map(str, plan.notes)],
                 "faults": [*plan.faults],
+                **_time(plan),
             }
         )
+        if plan.duration is not None and plan.duration.has_compiled:
+            say("first run on this machine: compiled the loops, which a time leaves out", err=True)
         say(f"{plain(plan.name)}\n")
         for subject, fact in plan.facts:
             say(f"{subject:<12}{plain(fact)}")
         say()
-        columns = ["algorithm", "cells", "trials", "memory of one", "parameters"]
-        has_trials = any(row[2] != "0" for row in plan.rows)
-        shown = [j for j in range(5) if j != 2 or has_trials]
-        rows = [[row[j] for j in shown] for row in plan.rows]
-        show_table([columns[j] for j in shown], rows, ("algorithm", "parameters"))
+        columns, rows = _table(plan)
+        show_table(columns, rows, ("algorithm", "parameters"))
         for lines, err in (
             ([f"note: {plain(note)}" for note in plan.notes], False),
             (plan.faults, True),
@@ -75,6 +95,47 @@ def check(
     if documents:
         give_result(plans)
     return 2 if n_faults else 0
+
+
+def _table(plan: DryRun) -> tuple[list[str], list[list[str]]]:
+    """Return the columns and rows of the table, with the time of a cell if there is room."""
+    of_one = (
+        ["" if s is None else in_words(s) for s in plan.duration.cells] if plan.duration else []
+    )
+    columns = ["algorithm", "cells", "trials", "memory of one", "time of one", "parameters"]
+    rows = [
+        [*row[:4], seconds, row[4]]
+        for row, seconds in zip(plan.rows, of_one or [""] * len(plan.rows), strict=True)
+    ]
+    hidden = set() if any(row[2] != "0" for row in rows) else {2}
+    widths = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
+    total = sum(2 + width for j, width in enumerate(widths) if j not in hidden) - 2
+    if total > WIDTH or not any(of_one):
+        hidden |= {4}
+    shown = [j for j in range(len(columns)) if j not in hidden]
+    return [columns[j] for j in shown], [[row[j] for j in shown] for row in rows]
+
+
+def _time(plan: DryRun) -> dict[str, object]:
+    """Return how long a run takes, for machines."""
+    if plan.duration is None:
+        return {}
+    told = plan.duration
+    titles = [row[0] for row in plan.rows]
+    cells = [
+        {"algorithm": title, "seconds": s} for title, s in zip(titles, told.cells, strict=True)
+    ]
+    return {
+        "seconds": told.seconds,
+        "time": {
+            "parts": told.parts,
+            "processor_seconds": told.processor,
+            "cells": cells,
+            "not_told": told.unknown,
+            "probe": told.probe,
+            "probe_seconds": told.probe_seconds,
+        },
+    }
 
 
 def _list_code(configs: Sequence[str]) -> int:

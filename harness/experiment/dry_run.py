@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +19,7 @@ from harness.candidates.base import Candidates
 from harness.errors import HarnessError, counted
 from harness.experiment import plan as checks
 from harness.experiment.cell import SHARE_OF_MEMORY
+from harness.experiment.duration import Duration, estimate
 from harness.experiment.memory import available_bytes
 from harness.experiment.plan import Plan, check_groups
 from harness.experiment.tuning import cut_grids, n_planned
@@ -67,15 +69,24 @@ class DryRun(NamedTuple):
     """Of each algorithm label, cells, trials, memory of its largest cell and parameters."""
     notes: list[Note]
     faults: list[str]
+    duration: Duration | None = None
+    """How long the run takes; None without a probe, and where there is a fault."""
 
 
-def dry_run(config: str | Path | dict[str, object], *, overrides: Iterable[str] = ()) -> DryRun:
-    """Plan an experiment, read and split its small data, and find what would stop a run."""
+def dry_run(
+    config: str | Path | dict[str, object], *, overrides: Iterable[str] = (), probe: bool = False
+) -> DryRun:
+    """Plan an experiment, read and split its small data, and find what would stop a run.
+
+    With `probe`, algorithms are fitted to samples of the data, which tells how long the run takes.
+    """
     plan = Plan.from_config(config, overrides=overrides)
     experiment = plan.experiment
     faults = list(_missing_extras(plan))
+    begun = np.array([time.perf_counter(), time.process_time()])
     here, notes = _loaded(plan, faults)
     divided = [_divide(here, number, faults) for number in range(len(experiment.split))]
+    seconds_of_data = np.array([time.perf_counter(), time.process_time()]) - begun
     for check in (checks.check_metrics, check_groups) if here.read else ():
         with _collected(faults):
             check(here)
@@ -121,7 +132,12 @@ def dry_run(config: str | Path | dict[str, object], *, overrides: Iterable[str] 
     elif n_all := sum(filter(None, n_trials)):
         work += f" and up to {counted(n_all, 'trial')}"
     facts = [*_facts(plan, divided), ("work", work)]
-    return DryRun(experiment.name, facts, rows, by_weight(notes), [*dict.fromkeys(faults)])
+    duration = None
+    if probe and not faults:
+        duration = estimate(here, len(experiment.dataset), seconds_of_data)
+        facts.append(("time", duration.describe()))
+    faults = [*dict.fromkeys(faults)]
+    return DryRun(experiment.name, facts, rows, by_weight(notes), faults, duration)
 
 
 def _n_trials(plan: Plan, number: int, n_cells: int) -> int | None:

@@ -1,5 +1,8 @@
 """``harness check``: what can be found without fitting is found."""
 
+import json
+import re
+
 import pytest
 
 GOOD = "user,item,rating\n" + "".join(
@@ -12,7 +15,7 @@ def check(call, tmp_path, monkeypatch):
     monkeypatch.setenv("SURPRISE_DATA_FOLDER", str(tmp_path / "none"))
     (tmp_path / "good.csv").write_text(GOOD)
 
-    def run(**keys):
+    def run(*options, **keys):
         config = {
             "dataset": "good.csv",
             "algorithms": "[KNNBasic]",
@@ -21,7 +24,7 @@ def check(call, tmp_path, monkeypatch):
         }
         lines = [f"{key}: {value}\n" for key, value in (config | keys).items()]
         (tmp_path / "c.yaml").write_text("".join(lines))
-        ended = call("check", "c.yaml")
+        ended = call("check", "c.yaml", *options)
         assert not (tmp_path / "runs").exists()
         assert not (tmp_path / "cache" / "cells").exists()
         return ended
@@ -94,7 +97,7 @@ def test_what_a_run_would_do_is_shown(check, tmp_path, keys, shown, absent):
     for folder, content in (("a", GOOD), ("b", GOOD.replace("0,0,1", "0,0,5"))):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "good.csv").write_text(content)
-    code, out, err = check(**keys)
+    code, out, err = check("--no-probe", **keys)
     assert (code, err) == (0, "")
     text = " ".join(out.split())
     assert all(part in text for part in shown.split(" … "))
@@ -182,3 +185,53 @@ def test_several_faults_of_several_files_come_at_once(check, tmp_path):
     starts = [line.split(":")[0] for line in err.splitlines()]
     assert starts[:2] == ["a.csv", "c.yaml"]
     assert "timestamps" in err.splitlines()[2]
+
+
+LONG = "{k: 40, min_k: 2, sim_options: {name: cosine, user_based: false, min_support: 3}}"
+
+
+@pytest.mark.parametrize(
+    ("algorithms", "has_column"),
+    [
+        ("[KNNBasic]", True),
+        ("[{name: SVD, search: recommended}, ItemMean]", True),
+        (f"[ItemMean, {{name: KNNBasic, params: {LONG}}}]", False),
+    ],
+)
+def test_the_time_of_a_run_is_shown_in_80_columns(check, algorithms, has_column):
+    code, out, _ = check(algorithms=algorithms, tuning="{trials: 3}")
+    assert code == 0
+    (line,) = (line for line in out.splitlines() if line.startswith("time  "))
+    assert re.fullmatch(
+        r"time        about \S+ (s|min) on this machine, \d+% of it in [\w ]+", line
+    )
+    assert ("time of one" in out) is has_column
+    lines = out.split("note:")[0].splitlines()
+    assert max(map(len, lines)) <= 80 or not has_column
+
+
+def test_machines_get_the_seconds_and_their_parts(check, call):
+    check("--no-probe")
+    (result,) = json.loads(call("check", "c.yaml", "--json")[1])["result"]
+    assert result["seconds"] == pytest.approx(sum(result["time"]["parts"].values()))
+    assert [cell["algorithm"] for cell in result["time"]["cells"]] == ["KNNBasic"]
+    assert result["time"]["not_told"] == []
+
+
+def test_without_a_probe_nothing_is_fitted(check, call, monkeypatch):
+    def computed(*arguments):
+        raise AssertionError("a cell was computed")
+
+    check("--no-probe")
+    monkeypatch.setattr("harness.experiment.duration.compute", computed)
+    code, out, err = call("check", "c.yaml", "--no-probe")
+    assert (code, err) == (0, "")
+    assert "time" not in out
+    (result,) = json.loads(call("check", "c.yaml", "--no-probe", "--json")[1])["result"]
+    assert "seconds" not in result
+
+
+def test_data_that_are_not_here_have_no_time(check):
+    code, out, _ = check(dataset="ml-100k")
+    assert code == 0
+    assert "\ntime        cannot be told: not all data are read here\n" in out

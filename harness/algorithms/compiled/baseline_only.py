@@ -9,7 +9,15 @@ from numpy.random import Generator
 
 from harness._util.kernels import kernel
 from harness.algorithms import parameters, surprise
-from harness.algorithms.base import MEAN_AND_BIAS, Algorithm, Estimates, FitOptions, Progress
+from harness.algorithms.base import (
+    MEAN_AND_BIAS,
+    Algorithm,
+    Counts,
+    Estimates,
+    FitOptions,
+    Progress,
+    Work,
+)
 from harness.algorithms.parameters import Params
 from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, GroupedLists
 from harness.schema.sections import SearchSpace, log_range
@@ -31,6 +39,10 @@ class BaselineOnly(Algorithm):
     style = ("sky", "p", "-", True)
     space = SPACE
     fit_methods = ("fit", "compute_baselines")
+
+    @classmethod
+    def work(cls, params: Params, counts: Counts) -> Work:
+        return Work(baseline_steps(params, counts), super().work(params, counts).scores)
 
     @classmethod
     def fit(cls, model: surprise.AlgoBase, trainset: ColumnTrainset, how: FitOptions) -> None:
@@ -62,6 +74,13 @@ class BaselineOnly(Algorithm):
 
     def rows(self, users: Codes) -> Estimates:
         return self.estimates(users[:, None], self.items)  # one sum: nothing to keep in a cache
+
+
+def baseline_steps(params: Params, counts: Counts) -> float:
+    """Return the steps of fitting biases."""
+    given = params.get("bsl_options", {})
+    options = {**parameters.BSL_OPTIONS[given.get("method", "als")], **given}
+    return 4.0 * counts.n_ratings * float(options["n_epochs"])
 
 
 def fit_baselines(

@@ -6,8 +6,9 @@ import numpy as np
 
 from harness._util.kernels import cached_rows, kernel
 from harness.algorithms import surprise
-from harness.algorithms.base import MEAN, Algorithm, Estimates, FitOptions
+from harness.algorithms.base import MEAN, Algorithm, Counts, Estimates, FitOptions, Work
 from harness.algorithms.compiled.matrix import in_blocks
+from harness.algorithms.parameters import Params
 from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, GroupedLists, Offsets
 from harness.schema.sections import log_range
 
@@ -27,6 +28,12 @@ class CoClustering(Algorithm):
     }
     truncates = True
     fit_methods = ("fit", "compute_averages")
+
+    @classmethod
+    def work(cls, params: Params, counts: Counts) -> Work:
+        clusters = cls.count(params, "n_cltr_u") + cls.count(params, "n_cltr_i")
+        fit = counts.n_ratings * cls.epochs(params) * (10.0 + 2.0 * clusters)
+        return Work(fit, super().work(params, counts).scores)
 
     @classmethod
     def fit(cls, model: surprise.AlgoBase, trainset: ColumnTrainset, how: FitOptions) -> None:

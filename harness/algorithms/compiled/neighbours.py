@@ -14,10 +14,12 @@ from harness.algorithms.base import (
     MEAN,
     MEAN_AND_BIAS,
     Algorithm,
+    Counts,
     Estimates,
     FitOptions,
     NeedsSurprise,
     Size,
+    Work,
 )
 from harness.algorithms.compiled import baseline_only
 from harness.algorithms.compiled.baseline_only import fold_in_biases
@@ -140,6 +142,36 @@ class KNNBasic(Algorithm):
         # Means beside the estimates; an order, ratings made of others, and what is collected of
         # equally similar neighbours.
         return rows + BLOCK // 2 + (12 + 6 * DOUBLE) * size.n_ratings
+
+    @classmethod
+    def work(cls, params: Params, counts: Counts) -> Work:
+        options = {**parameters.SIM_OPTIONS, **params.get("sim_options", {})}
+        sides = (counts.of_users, counts.pairs_of_users), (counts.of_items, counts.pairs_of_items)
+        (of_x, pairs_of_x), (of_y, pairs_of_y) = (
+            sides if options["user_based"] else (sides[1], sides[0])
+        )
+        n_x, n_y = (int(np.count_nonzero(of_side)) for of_side in (of_x, of_y))
+        # For each x, the raters of all that it rated; and the measure of each pair of x.
+        a_pair, a_cell = (1.0, 4.0) if str(options["name"]).lower() == "msd" else (2.5, 6.0)
+        matrix = a_pair * float(of_y @ of_y) + a_cell * n_x * n_x
+        # For each estimate, the raters of y, and for each x its row of the matrix.
+        rows = int(np.count_nonzero(pairs_of_x[of_x > 0]))
+        scores = 20.0 * counts.n_pairs + 2.0 * float(pairs_of_y @ of_y) + 1.0 * rows * n_x
+        # For whole lists, the neighbours of each x in order, and what each of them rated.
+        n_lists = counts.n_lists if options["user_based"] else n_x * (counts.n_lists > 0)
+        share = 1.0 if options["user_based"] else counts.n_lists / max(1, counts.n_users)
+        blocks = 1.0 if options["user_based"] else max(1.0, counts.n_lists * n_x / BLOCK * DOUBLE)
+        ordered = 10.0 * n_x * np.log2(n_x + 2.0) * blocks
+        scores += n_lists * (ordered + 3.0 * counts.n_ratings * share + 5.0 * n_y)
+        if fits_densely(n_x):
+            return Work(cls.steps_before(params, counts) + matrix, scores)
+        of_rows = (rows + n_lists * blocks) / max(1, n_x)
+        return Work(cls.steps_before(params, counts), scores + matrix * of_rows)
+
+    @classmethod
+    def steps_before(cls, params: Params, counts: Counts) -> float:
+        """Return the steps of a fit beside similarities."""
+        return 20.0 * counts.n_ratings
 
     @classmethod
     def accepts(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> bool:
@@ -320,6 +352,11 @@ class KNNBaseline(KNNBasic):
     style = ("red", ">", "-", True)
     space = SPACE | baseline_only.SPACE
     too_few = unknown = 0.0
+
+    @classmethod
+    def steps_before(cls, params: Params, counts: Counts) -> float:
+        before = super().steps_before(params, counts)
+        return before + baseline_only.baseline_steps(params, counts)
 
     @classmethod
     def describe(

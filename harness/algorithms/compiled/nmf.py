@@ -9,7 +9,7 @@ from numpy.random import Generator
 
 from harness._util.kernels import LANES, ROWS_AHEAD, in_lines, kernel, read_ahead
 from harness.algorithms import surprise
-from harness.algorithms.base import DOUBLE, MEAN, FitOptions, Progress, Size
+from harness.algorithms.base import DOUBLE, MEAN, Counts, FitOptions, Progress, Size, Work
 from harness.algorithms.compiled.matrix import in_blocks
 from harness.algorithms.compiled.svd import FACTORS, FactorModel, grown
 from harness.algorithms.parameters import Params
@@ -39,6 +39,12 @@ class NMF(FactorModel):
         vectors = 3 * (size.n_users + size.n_items)
         n_factors = cls.count(params, "n_factors") + LANES
         return DOUBLE * n_factors * vectors + PASSES_ROW * size.n_ratings
+
+    @classmethod
+    def work(cls, params: Params, counts: Counts) -> Work:
+        steps = 1.5 * cls.count(params, "n_factors") + 10.0
+        fit = counts.n_ratings * cls.epochs(params) * steps
+        return Work(fit, cls.products(params, counts))
 
     @classmethod
     def fit(cls, model: surprise.AlgoBase, trainset: ColumnTrainset, how: FitOptions) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from harness.algorithms import surprise
-from harness.algorithms.base import Algorithm, Estimates, FitOptions
+from harness.algorithms.base import Algorithm, Counts, Estimates, FitOptions, Work
+from harness.algorithms.parameters import Params
 from harness.algorithms.predicted import own_generator
 from harness.algorithms.trainset import Codes, ColumnTrainset
 
@@ -19,6 +20,10 @@ class NormalPredictor(Algorithm):
     is_personal = False
     style = ("grey", "h", ":", False)
     draws_in_order = True
+
+    @classmethod
+    def work(cls, params: Params, counts: Counts) -> Work:
+        return Work(5 * counts.n_ratings, 30 * (counts.n_pairs + counts.n_lists * counts.n_items))
 
     @classmethod
     def fit(cls, model: surprise.AlgoBase, trainset: ColumnTrainset, how: FitOptions) -> None:

@@ -8,7 +8,16 @@ import numpy as np
 
 from harness._util.kernels import LANES, kernel, rows_of_owners
 from harness.algorithms import surprise
-from harness.algorithms.base import DOUBLE, MEAN, Algorithm, Estimates, FitOptions, Size
+from harness.algorithms.base import (
+    DOUBLE,
+    MEAN,
+    Algorithm,
+    Counts,
+    Estimates,
+    FitOptions,
+    Size,
+    Work,
+)
 from harness.algorithms.compiled.matrix import (
     CATALOGUE_BLOCK,
     LazyMatrix,
@@ -44,6 +53,21 @@ class SlopeOne(Algorithm):
         if not fits_densely(n):
             matrices = 2 * COLUMNS_AT_ONCE * n + min(CATALOGUE_BLOCK // DOUBLE, size.n_users * n)
         return DOUBLE * matrices + (ORDER_ROW + DOUBLE) * size.n_ratings
+
+    @classmethod
+    def work(cls, params: Params, counts: Counts) -> Work:
+        n = counts.n_items
+        # For each item, all that its raters rated; and the means of a row of the matrix.
+        matrix = 2.0 * float(counts.of_users @ counts.of_users) + 5.0 * n * n
+        scores = 20.0 * counts.n_pairs + 2.0 * float(counts.pairs_of_users @ counts.of_users)
+        walked = counts.n_ratings * counts.n_lists / max(1, counts.n_users)
+        scores += 1.0 * n * walked + 5.0 * n * counts.n_lists
+        rows = int(np.count_nonzero(counts.pairs_of_items[counts.of_items > 0])) / max(1, n)
+        scores += 1.0 * rows * n * n
+        if n <= DENSE:
+            return Work(matrix, scores)
+        # Rows are computed when they are asked for: for pairs, and again for whole lists.
+        return Work(1e3 * n, scores + matrix * (rows + (counts.n_lists > 0)))
 
     @classmethod
     def fit(cls, model: surprise.AlgoBase, trainset: ColumnTrainset, how: FitOptions) -> None:

@@ -15,10 +15,12 @@ from harness.algorithms.base import (
     DOUBLE,
     MEAN_AND_BIAS,
     Algorithm,
+    Counts,
     Estimates,
     FitOptions,
     Progress,
     Size,
+    Work,
 )
 from harness.algorithms.parameters import Params
 from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, GroupedLists
@@ -42,6 +44,13 @@ def summing_kernel(function: F) -> F:
 
 class FactorModel(Algorithm):
     """Estimates of the form ``mean + b_u + b_i + p_u · q_i``, with or without the biases."""
+
+    @classmethod
+    def products(cls, params: Params, counts: Counts) -> float:
+        """Return the steps of products of factors, for pairs and for whole rows."""
+        n_factors = cls.count(params, "n_factors")
+        of_rows = counts.n_lists * counts.n_items * (4 + 0.15 * n_factors)
+        return counts.n_pairs * (20 + 3 * n_factors) + of_rows
 
     @classmethod
     def is_biased(cls, model: surprise.AlgoBase) -> bool:
@@ -87,12 +96,21 @@ class SVD(FactorModel):
     style = ("blue", "o", "-", True)
     space = FACTORS | {"lr_all": log_range(0.00001, 0.1), "reg_all": log_range(0.001, 1.0)}
     fit_methods = ("fit", "sgd")
+    steps_a_factor: ClassVar[float] = 0.6
+    """Of a rating in an epoch."""
     learnt: ClassVar[tuple[str, ...]] = ("bu", "bi", "pu", "qi")
     """Attributes of a fitted model, each with a learning rate ``lr_`` and a penalty ``reg_``."""
 
     @classmethod
     def memory(cls, params: Params, size: Size) -> int:
         return DOUBLE * cls.count(params, "n_factors") * 2 * (size.n_users + size.n_items)
+
+    @classmethod
+    def work(cls, params: Params, counts: Counts) -> Work:
+        steps = cls.steps_a_factor * cls.count(params, "n_factors") + 6.0
+        fit = counts.n_ratings * cls.epochs(params) * steps
+        drawn = cls.count(params, "n_factors") * (counts.n_users + counts.n_items)
+        return Work(fit + 25 * drawn, cls.products(params, counts))
 
     @classmethod
     def fit(cls, model: surprise.AlgoBase, trainset: ColumnTrainset, how: FitOptions) -> None:

@@ -24,6 +24,7 @@ class SVDpp(SVD):
     unknown_user = MEAN_AND_BIAS
     citation = "koren2008factorization"
     style = ("blue", "s", "--", False)
+    steps_a_factor = 1.8
     learnt = (*SVD.learnt, "yj")
 
     @classmethod
