@@ -21,7 +21,7 @@ from harness.algorithms import registry
 from harness.algorithms.base import Counts, Work
 from harness.algorithms.parameters import with_params
 from harness.candidates.base import Candidates, CandidatesSection
-from harness.config.settings import LOCAL, Seeds
+from harness.config.experiment import LOCAL, Seeds
 from harness.errors import HarnessError, counted
 from harness.experiment.cell import compute
 from harness.experiment.evaluate import evaluate
@@ -405,7 +405,9 @@ def _plan_of(plan: Plan, dataset: int, fold: Split, candidates: int) -> Plan:
     one = experiment.model_copy(update=changed)
     vars(one).pop("draws", None)  # of the seeds of the whole run
     parts = {(0, 0, seed): [fold]}
-    return Plan(one, plan.document, read={0: plan.read[dataset]}, _splits=parts, _code=plan.code)
+    return Plan(
+        one, plan.document, read={0: plan.read[dataset]}, _splits=parts, code_planned=plan.code
+    )
 
 
 class _Sums:
@@ -529,7 +531,8 @@ class _Sums:
         of_cells = ("fits", "scores", "trials")
         factor, added = 1.0, 0.0
         in_others = workers > 1 or plan.experiment.execution.time_limit is not None
-        places = (plan.code.place(n, is_trial=False) for n in range(len(self.longest)))
+        algorithms = range(len(self.longest))
+        places = (plan.code.place(Cell(0, 0, 0, n, 0, 0, 1, "", {})) for n in algorithms)
         if in_others or Workplace.RECORDED in places:
             wall, processor = sum((self.parts[name] for name in of_cells), np.zeros(2))
             shared = max(
