@@ -13,6 +13,7 @@ import sys
 import types
 import typing
 import warnings
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, wraps
@@ -106,6 +107,16 @@ def checked(
 signature = cache(inspect.signature)
 
 
+def parameters_by_kind(
+    function: Callable[..., Any],
+) -> dict[inspect._ParameterKind, dict[str, inspect.Parameter]]:
+    """Return the parameters of a function or class by their kind and name."""
+    by_kind = defaultdict[inspect._ParameterKind, dict[str, inspect.Parameter]](dict)
+    for name, parameter in signature(function).parameters.items():
+        by_kind[parameter.kind][name] = parameter
+    return by_kind
+
+
 def named_parameters(function: Callable[..., Any]) -> tuple[dict[str, inspect.Parameter], bool]:
     """Return the parameters of a function or class that are no collection, and if it takes more.
 
@@ -114,10 +125,10 @@ def named_parameters(function: Callable[..., Any]) -> tuple[dict[str, inspect.Pa
     >>> [*named], takes_more
     (['name', 'loudly'], True)
     """
-    parameters = signature(function).parameters.items()
-    collections = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    named = {name: each for name, each in parameters if each.kind not in collections}
-    return named, any(each.kind is each.VAR_KEYWORD for _, each in parameters)
+    by_kind = parameters_by_kind(function)
+    by_kind.pop(inspect.Parameter.VAR_POSITIONAL, None)
+    takes_more = bool(by_kind.pop(inspect.Parameter.VAR_KEYWORD, None))
+    return {name: each for named in by_kind.values() for name, each in named.items()}, takes_more
 
 
 def check_argument(

@@ -139,6 +139,9 @@ class Algorithm(ABC):
     """Whether the class of the model is made around one without Surprise; see `as_model`."""
     takes_codes: ClassVar[bool] = False
     """Whether estimates are of codes of the data set, not of inner ids."""
+    is_probed: ClassVar[bool] = True
+    """Whether a fit on a sample tells how long one on all ratings takes: not where most of it is to
+    start another library."""
     compiles: ClassVar[bool] = True
     """Whether the fit of a toy compiles what a fit needs; otherwise nothing of it is compiled."""
     can_be_saved: ClassVar[bool] = True

@@ -109,6 +109,7 @@ class LeastSquares(FactorModel):
     """Products of factors for whole blocks; the library fits them."""
 
     kind = "library"
+    is_probed = False
     can_be_saved = False
     unknown_user = "0 for every item"
     space = {

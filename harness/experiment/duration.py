@@ -134,14 +134,10 @@ def not_told(plan: Plan, n_all: int) -> Iterator[str]:
     if len(plan.read) < n_all:
         yield "not all data are read here"
     for number, algorithm in enumerate(experiment.algorithms):
-        if not _is_probed(algorithm.name):
+        if not registry.entry(algorithm.name).is_probed:
             yield f"{algorithm.title} is of another library, which is not probed"
         elif n_planned(plan, number) is None:
             yield f"the search of {algorithm.title} ends by seconds"
-
-
-def _is_probed(name: str) -> bool:
-    return registry.entry(name).kind != "library"
 
 
 def estimate(plan: Plan, n_all: int, seconds_of_data: Seconds) -> Duration:
@@ -267,7 +263,8 @@ class _Probe:
         """Compute cells of samples, the next sample only where it takes little time."""
         begun = _now()
         experiment = self.plan.experiment
-        numbers = [n for n, each in enumerate(experiment.algorithms) if _is_probed(each.name)]
+        entries = [registry.entry(each.name) for each in experiment.algorithms]
+        numbers = [n for n, entry in enumerate(entries) if entry.is_probed]
         all_places = [*itertools.product(range(len(experiment.candidates)), numbers)]
         places = all_places
         share = BUDGET / max(1, len(places))

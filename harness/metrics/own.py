@@ -21,7 +21,7 @@ from typing import Any, Literal, TypeVar, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from harness._util.arguments import MOST_SCORE, returned_numbers, signature, unit_fault
+from harness._util.arguments import MOST_SCORE, parameters_by_kind, returned_numbers, unit_fault
 from harness.errors import MetricError, counted, raised_where
 from harness.metrics.arrays import Floats, Ints, Pairs, Rankings, Ranks
 from harness.metrics.definition import Definition
@@ -334,25 +334,25 @@ def _parameters(
 ) -> tuple[tuple[Parameter, ...], Callable[[Params], dict[str, object]]]:
     """Return a function's parameters as those of a label, and what turns values into arguments."""
     name, shape = function.__name__, "(lists, k, *, threshold=0.1)" if takes_k else "(pairs)"
-    parameters = signature(function).parameters
-    options = {key: each for key, each in parameters.items() if each.kind is each.KEYWORD_ONLY}
-    kinds = [each.kind for key, each in parameters.items() if key not in options]
-    if kinds != [inspect.Parameter.POSITIONAL_OR_KEYWORD] * (1 + takes_k):
+    by_kind = parameters_by_kind(function)
+    plain = by_kind.pop(inspect.Parameter.POSITIONAL_OR_KEYWORD, {})
+    options = by_kind.pop(inspect.Parameter.KEYWORD_ONLY, {})
+    if len(plain) != 1 + takes_k or any(by_kind.values()):
         raise MetricError(f"{name}{inspect.signature(function)}: write it as {name}{shape}")
     try:
         hints = typing.get_type_hints(function)
     except Exception:  # of names that exist for type checkers alone
         hints = {}
-    of_label, turns = [], {}
+    parameters, turns = [], {}
     for key, option in options.items():
         parameter, turn = _parameter(name, option, hints.get(key))
-        of_label.append(parameter)
+        parameters.append(parameter)
         turns[key] = turn
 
     def convert(params: Params) -> dict[str, object]:
         return {key: turn(params[key]) for key, turn in turns.items()}
 
-    return tuple(of_label), convert
+    return tuple(parameters), convert
 
 
 def _parameter(

@@ -280,6 +280,7 @@ class LibraryEntry(Algorithm):
     """What is known of all models of other libraries; `entry` makes that of one of them."""
 
     kind: ClassVar = "library"
+    is_probed: ClassVar = False
     compiles: ClassVar[bool] = False
     can_be_saved: ClassVar[bool] = False
     summary = "a model of another library, in an environment of its own"
