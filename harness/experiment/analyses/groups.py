@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -164,7 +164,7 @@ def _by_column(section: GroupSection, split: Split) -> tuple[list[str], Masks]:
 
 Judged = tuple[NDArray[np.int64], NDArray[np.int32], Floats]
 """Columns of test ratings: the position of the user among the lists, the item, the rating."""
-FinishedCell = tuple[pd.DataFrame, int, NDArray[np.int32], bool]
+FinishedCell: TypeAlias = "tuple[pd.DataFrame, int, NDArray[np.int32], bool]"
 """The scores of a cell, the number of its fold, its users, and if it is the first of the fold."""
 REST = ("rest", "rest_low", "rest_high")
 OF_ENTRIES = ("relevance", "rank", "tie_low", "tie_high")
