@@ -38,6 +38,8 @@ SMALLEST, GROWTH = 2_000, 4
 """Training ratings of the first sample, and how much larger the next is."""
 BUDGET = 1.0
 """Seconds that all samples but the first may take, divided among the cells of a sample."""
+MOST_STEPS = 5e9
+"""Steps of about a nanosecond of one cell of the first sample, above which it is not probed."""
 MOST_SETTINGS = 200
 """Settings of a search whose work is added up."""
 MOST_USERS = 1 << 30
@@ -307,6 +309,10 @@ class _Probe:
                 cell, place = cells[number], (candidates, number)
                 work = _work(plan, cell, counts)
                 law = self.laws.get(place)
+                if law is None and work.fit + work.scores > MOST_STEPS:
+                    title = self.plan.experiment.algorithms[number].title
+                    self.failed[number] = f"{title} takes long on the smallest sample, too"
+                    continue
                 if law and np.sum(law.of(work, counts), axis=0)[0] > share:
                     continue
                 record = self._compute(plan, cell, candidates, counts, work)

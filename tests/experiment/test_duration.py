@@ -204,3 +204,13 @@ def test_an_algorithm_that_fails_on_a_sample_is_named(tmp_path, monkeypatch):
     assert time == "cannot be told: that_fails:Fails failed on a sample ('x')"
     assert found.duration.cells[0] is None
     assert found.duration.cells[1] > 0
+
+
+def test_a_fit_that_takes_long_on_any_sample_is_not_probed():
+    params = {"n_epochs": 9_000, "n_factors": 5_000}
+    endless = {"name": "SVD", "params": params}
+    found = dry_run({**CONFIG, "algorithms": [endless, "ItemMean"]}, probe=True)
+    (time,) = (text for subject, text in found.facts if subject == "time")
+    assert time == "cannot be told: SVD takes long on the smallest sample, too"
+    assert found.duration.cells[0] is None
+    assert found.duration.cells[1] > 0
