@@ -80,24 +80,10 @@ def one_run(n_users: int, n_ratings: int, with_statistics: bool) -> dict[str, An
     }
     if not with_statistics:
         config["statistics"] = None
-    stages: dict[str, float] = {}
-    last = ["loading", time.perf_counter()]
-
-    def watch(event: object) -> None:
-        name = event.stage if isinstance(event, Stage) else last[0]
-        now = time.perf_counter()
-        stages[last[0]] = stages.get(last[0], 0.0) + now - last[1]
-        last[:] = [name, now]
-
     with tempfile.TemporaryDirectory() as cache:
         os.environ["HARNESS_CACHE"] = cache
-        harness.run(config, ratings=ratings.head(2_000), results=None)  # imports and compilation
-        last[:] = ["loading", time.perf_counter()]
-        begun, processor = time.perf_counter(), time.process_time()
-        harness.run(config, ratings=ratings, results=None, watch=watch)
-        watch(None)
-    seconds, cpu = time.perf_counter() - begun, time.process_time() - processor
-    return {"wall": seconds, "cpu": cpu, "stages": stages}
+        one_run_of(config, ratings.head(2_000))  # imports and compilation
+        return one_run_of(config, ratings)
 
 
 def runs(n_threads: int) -> list[dict[str, Any]]:
@@ -108,7 +94,7 @@ def runs(n_threads: int) -> list[dict[str, Any]]:
             command = calling("statistics_cost", "one_run", n_users, n_ratings, with_statistics)
             row = {"users": n_users, "statistics": with_statistics} | answer(command, n_threads)
             rows.append(row)
-            stages = {name: s for name, s in row["stages"].items() if s >= 0.05 * row["wall"]}
+            stages = {name: s for name, s in row["stages"].items() if s >= 0.05 * row["cpu"]}
             shown = ", ".join(f"{name} {seconds:.2f}" for name, seconds in stages.items())
             print(
                 f"{n_users:,} users, {n_ratings} ratings each, statistics "
@@ -175,8 +161,8 @@ def without_statistics(config: dict[str, Any]) -> dict[str, Any]:
     return kept | {"statistics": None, "analyses": ["bounds"]}
 
 
-def one_run_of(config: dict[str, Any]) -> dict[str, Any]:
-    """Run a config once in this process, and say how long it took, by stage."""
+def one_run_of(config: dict[str, Any], ratings: pd.DataFrame | None = None) -> dict[str, Any]:
+    """Run a config once in this process; return seconds, and processor seconds of each stage."""
     stages: dict[str, float] = {}
     last = ["loading", time.process_time()]
 
@@ -187,7 +173,7 @@ def one_run_of(config: dict[str, Any]) -> dict[str, Any]:
         last[:] = [name, now]
 
     begun, processor = time.perf_counter(), time.process_time()
-    run = harness.run(config, results=None, watch=watch)
+    run = harness.run(config, ratings=ratings, results=None, watch=watch)
     watch(None)
     seconds, cpu = time.perf_counter() - begun, time.process_time() - processor
     n_unknown = max(cell.n_unknown_users for cell in run.info.cells)
