@@ -507,6 +507,10 @@ class Law:
             ways += [rf"^\| (?:.* )?{re.escape(reader.label)}\b.* \|"] if reader.label else []
             is_there = any(re.search(way, files, re.MULTILINE) for way in ways)
             assert is_there, "add a file of it to a table of docs/reference/files.md"
+            own_data = (TOP / "docs/how-to/own-data.md").read_text(encoding="utf-8")
+            names = [self.name, reader.label, *reader.endings]
+            is_there = any(name.casefold() in own_data.casefold() for name in names if name)
+            assert is_there, "name it in docs/how-to/own-data.md"
 
     # The class
 
@@ -573,6 +577,13 @@ class Law:
         cells = [cell for cell in self.run.info.cells if cell.candidates == section.describe()]
         assert cells
         n_ranked = section.n_ranked(fold, section.tested(fold))
+        for key in re.findall(r"`(?:candidates: )?([^`]+)`", kind.longer):
+            assert key in kind.model_fields or key in REGISTERED["candidates"], "`longer` is wrong"
+        for key, value in section:
+            if type(value) is int and n_ranked is not None:
+                more = section.model_copy(update={key: 2 * value})
+                is_longer = more.n_ranked(fold, more.tested(fold)).sum() > n_ranked.sum()
+                assert f"`{key}`" in kind.longer or not is_longer, f"name `{key}` in `longer`"
         if n_ranked is None:
             listed = section.by_function or "path" in kind.model_fields
             assert listed, "say in `n_ranked` how long lists are"

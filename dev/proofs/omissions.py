@@ -21,7 +21,8 @@ from pathlib import Path
 from common import Proof
 
 TOP = Path(__file__).resolve().parents[2]
-COPIED = ("harness", "configs", "docs", "tests", "dev/tools", "examples")
+COPIED = ("harness", "configs", "docs", "tests", "dev/tools", "dev/changes", "examples")
+LAWS = ("tests/test_every_kind.py", "tests/compatibility/test_last_version.py")
 GENERATED = ("configs", "docs/reference", "harness/report/assets", "harness/console")
 MARK = re.compile(r"\s*(?:#|<!--|\{#) part: ([\w ]+?)(?: -->| #\})?$", re.MULTILINE)
 """What ends a line that a part consists of."""
@@ -55,12 +56,20 @@ class Member:
         tells two edits of a file apart.
     generated : bool
         Whether a generated file names it.
+    told : bool
+        Whether users are told of it: its name is one that they write or see.
     """
 
     kind: str
     name: str
     edits: dict[str, tuple[str, str]]
     generated: bool = True
+    told: bool = True
+
+    def __post_init__(self) -> None:
+        if self.told:
+            fragment = f"- `{self.name}` is new. <!-- part: fragment -->\n"
+            self.edits[f"dev/changes/{self.name.replace('_', '-')}.added.md"] = (NEW, fragment)
 
     @property
     def parts(self) -> list[str]:
@@ -100,6 +109,7 @@ class Early(CandidatesSection):
     ranked = "Each user's test ratings are ranked among {0.n} of the first training items."  # part: sentence
     caution = "Metrics over sampled candidates are biased"  # part: caution
     citation = "krichene2020sampled"  # part: citation
+    longer = "more `n`"  # part: longer lists
     is_sample = True  # part: is_sample
     judges_unrated = True  # part: judges_unrated
 
@@ -405,6 +415,10 @@ MEMBERS = [
                 "| --- | --- |",
                 "| Fields between bars | `a.pipes` | `{path: a.pipes}` | <!-- part: documentation -->\n",
             ),
+            "docs/how-to/own-data.md": (
+                "- **Text**",
+                "- **Pipes** (`.pipes`). <!-- part: line for users -->\n",
+            ),
             "pyproject.toml": entry_point(
                 "readers", 'pipes = "harness.datasets.readers.pipes:Pipes"'
             ),
@@ -484,6 +498,7 @@ MEMBERS = [
             ),
         },
         generated=False,
+        told=False,
     ),
     Member(
         "trackers",
@@ -550,12 +565,14 @@ class Scratch:
             if done.returncode == 0:
                 return "LET THROUGH: it is not registered, and no test misses it"
         if done.returncode == 0:
+            done = self._law("told_to_users")
+        if done.returncode == 0:
             return ""
         said = re.findall(r"^E +(.+)$", done.stdout, re.MULTILINE)
         return said[-1 if "Error" in said[-1] else 0] if said else _end(done)
 
     def _law(self, chosen: str) -> subprocess.CompletedProcess[str]:
-        law = ("-m", "pytest", "-q", "-n", "0", "--tb=short", "tests/test_every_kind.py")
+        law = ("-m", "pytest", "-q", "-n", "0", "--tb=short", *LAWS)
         return self._call(*law, "-k", chosen)
 
     def _with(self, path: str, anchor: str, added: str) -> str:

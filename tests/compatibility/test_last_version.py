@@ -6,6 +6,7 @@ The lists in ``tests/data`` were made by `surfaces.py` with the Python of that v
 import csv
 import hashlib
 import io
+import re
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,14 @@ REMOVED: dict[str, dict[str, str]] = {}
 that tells users why and what to write instead."""
 CHANGED_TABLES: dict[str, str] = {}
 """The same for tables of `results/` with other numbers."""
+LISTED_SINCE = {
+    *("candidates: catalogue", "candidates: file", "candidates: function", "candidates: rated"),
+    *("candidates: sampled", "plots: differences", "plots: distribution", "plots: groups"),
+    *("plots: learning", "plots: ndcg-over-k", "plots: parameter", "plots: spread"),
+    *("plots: tradeoff", "executors: dask", "openers: gs", "openers: http", "openers: https"),
+    "openers: s3",
+}
+"""What version 0.3 had too, and did not list."""
 
 
 @pytest.mark.parametrize("name", SURFACES)
@@ -37,6 +46,26 @@ def test_what_was_removed_is_told_to_users():
     reasons = [reason for lines in REMOVED.values() for reason in lines.values()]
     for reason in [*reasons, *CHANGED_TABLES.values()]:
         assert (TOP / "dev" / "changes" / reason).is_file() or reason == "CHANGELOG.md"
+
+
+@pytest.mark.parametrize("name", SURFACES)
+def test_what_is_new_is_told_to_users(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    before = (DATA / f"{name}_0_3.txt").read_text(encoding="utf-8").splitlines()
+    known = words_of(" ".join(before))
+    changes = (TOP / "dev" / "changes").glob("*.*.md")
+    told = words_of(" ".join(path.read_text(encoding="utf-8") for path in changes))
+    untold = []
+    for line in sorted(set(SURFACES[name]()) - set(before) - LISTED_SINCE):
+        words = words_of(line)
+        new = [word for word in words if word not in known] or words[-1:]
+        if not any(word in told for word in new):
+            untold.append(line)
+    assert not untold, "tell users of it in a file of dev/changes"
+
+
+def words_of(text):
+    return re.findall(r"[\w-]+", text)
 
 
 def test_committed_tables_are_those_of_the_last_version_digit_for_digit():
@@ -54,5 +83,8 @@ def test_a_committed_run_still_makes_its_table_digit_for_digit(name):
         (RESULTS / name / "table.csv").read_text(encoding="utf-8"), to_csv(run.info)
     ))  # fmt: skip
     places = [made[0].index(column) for column in written[0]]  # more columns are allowed
+    for place in {*range(len(made[0]))} - {*places}:
+        has_value = any(row[place] for row in made[1:])
+        assert has_value, f"{made[0][place]}: leave out of `result_rows` where no cell has a value"
     assert [[row[place] for place in places] for row in made] == written
     assert places == sorted(places)
