@@ -7,35 +7,26 @@ has to name if the shape is refused. `shapes()` lists all of them; `dev/proofs/s
 
 from __future__ import annotations
 
-import bz2
 import gzip
 import io
 import json
-import lzma
 import random
 import sqlite3
 import struct
 import tarfile
 import tempfile
 import zipfile
-import zlib
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta, timezone
-from email.utils import format_datetime
-from functools import cache
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.feather
 import pyarrow.orc
 import pyarrow.parquet
-import scipy.io
-import scipy.sparse
 
 N_USERS, N_ITEMS, N_RATINGS = 40, 30, 340
 
@@ -100,37 +91,43 @@ def _time(row: Row) -> str:
     return str(row.time)
 
 
-def _float(row: Row) -> str:
+def decimal(row: Row) -> str:
+    """Return the rating with a decimal."""
     return f"{row.rating}.0"
 
 
-def _number(row: Row) -> str:
+def number(row: Row) -> str:
+    """Return the number of the row, from 0."""
     return str(ROWS.index(row))
 
 
-def _asin(row: Row) -> str:
+def asin(row: Row) -> str:
+    """Return an item as a product number of Amazon."""
     return f"B{row.item:09d}"
 
 
-def _reviewer(row: Row) -> str:
-    return f"A{row.user:04d}ZX"
+def reviewer(row: Row) -> str:
+    """Return a user as a reviewer of Amazon."""
+    return f"A2SUAM1J3G{row.user:04d}"
 
 
-def _moment(row: Row) -> datetime:
+def moment(row: Row) -> datetime:
+    """Return the time as a date, UTC."""
     return datetime.fromtimestamp(row.time, UTC)
 
 
-def _midnight(row: Row) -> int:
+def midnight(row: Row) -> int:
+    """Return the seconds at which the day began."""
     return row.time // 86_400 * 86_400
 
 
-U, I, R, T = _user, _item, _rating, _time
+U, I, R, T = _user, _item, _rating, _time  # noqa: E741 - roles
 FOUR = (U, I, R, T)
 
 
 def when(pattern: str) -> Column:
     """Return a column of times in a pattern of `strftime`, UTC."""
-    return lambda row: _moment(row).strftime(pattern)
+    return lambda row: moment(row).strftime(pattern)
 
 
 def always(value: str) -> Column:
@@ -273,17 +270,18 @@ def squeezed(text: Content, codec: str) -> bytes:
     """Return bytes packed by Arrow's codecs, such as `zstd`."""
     out = pa.BufferOutputStream()
     with pa.CompressedOutputStream(out, codec) as sink:
-        sink.write(_bytes(text))
+        sink.write(as_bytes(text))
     return out.getvalue().to_pybytes()
 
 
-def _bytes(content: Content) -> bytes:
+def as_bytes(content: Content) -> bytes:
+    """Return text as UTF-8."""
     return content.encode() if isinstance(content, str) else content
 
 
 def gz(content: Content) -> bytes:
     """Return gzip of fixed bytes."""
-    return gzip.compress(_bytes(content), mtime=0)
+    return gzip.compress(as_bytes(content), mtime=0)
 
 
 def zipped(members: Mapping[str, Content]) -> bytes:
@@ -292,7 +290,7 @@ def zipped(members: Mapping[str, Content]) -> bytes:
     def write(out: io.BytesIO) -> None:
         with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
             for name, content in members.items():
-                archive.writestr(zipfile.ZipInfo(name), _bytes(content), zipfile.ZIP_DEFLATED)
+                archive.writestr(zipfile.ZipInfo(name), as_bytes(content), zipfile.ZIP_DEFLATED)
 
     return written(write)
 
@@ -304,8 +302,8 @@ def tarred(members: Mapping[str, Content], mode: str = "w") -> bytes:
         with tarfile.open(fileobj=out, mode=mode) as archive:  # type: ignore[call-overload]
             for name, content in members.items():
                 member = tarfile.TarInfo(name)
-                member.size = len(_bytes(content))
-                archive.addfile(member, io.BytesIO(_bytes(content)))
+                member.size = len(as_bytes(content))
+                archive.addfile(member, io.BytesIO(as_bytes(content)))
 
     return written(write)
 
@@ -320,6 +318,21 @@ def database(*statements: str, rows: Mapping[str, Sequence[Sequence[Any]]]) -> b
             for name, values in rows.items():
                 marks = ",".join("?" * len(values[0]))
                 base.executemany(f"insert into {name} values ({marks})", values)  # noqa: S608
+        base.close()
+        return path.read_bytes()
+
+
+def duck_database() -> bytes:
+    """Return a database of DuckDB; without that package, the beginning of one."""
+    try:
+        import duckdb
+    except ImportError:
+        return bytes(8) + b"DUCK" + bytes(4084)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "a.duckdb")
+        base = duckdb.connect(str(path))
+        base.execute("create table ratings (user bigint, item bigint, rating bigint, time bigint)")
+        base.executemany("insert into ratings values (?, ?, ?, ?)", list(map(list, ROWS)))
         base.close()
         return path.read_bytes()
 
@@ -472,4 +485,4 @@ def wide(
 
 def pivot() -> pd.DataFrame:
     """Return the known ratings as `DataFrame.pivot` makes them."""
-    return frame().pivot(index="userId", columns="movieId", values="rating")
+    return frame().pivot(index="userId", columns="movieId", values="rating")  # noqa: PD010

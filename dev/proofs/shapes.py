@@ -20,6 +20,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
+import itertools
 import json
 import os
 import random
@@ -32,10 +33,10 @@ import tempfile
 import time
 import traceback
 import warnings
+import zlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -65,14 +66,22 @@ SILENT = "wrong in silence"
 OUTCOMES = (RIGHT, OPTION, SEVERAL, REFUSED, ASTRAY, NOTED, SILENT)
 SHORT = ("right", "option", "several", "refused", "astray", "noted", "silent")
 
+CONFIGS = (".yaml", ".yml")
+"""Endings that `harness describe` takes for those of a config."""
 SPELLED = ("run", "new")
 """Ways that write a config, which spells out what was found."""
 SCALE = re.compile("^scale .* the lowest and highest rating found")
 
 LEAST_RIGHT = 0.80
 MOST_SILENT = 0.02
+TYPED = 0.008
+"""Proportion of the shapes that go through the real command line too."""
+FAILING = Path(__file__).with_name("shapes_failing.txt")
+"""The shapes that have a fault today, one a line."""
 MOST_OPTIONS = 3
 """Options that are followed one after the other."""
+SECOND = 1.0
+"""Times are read in whole seconds."""
 LOST = 0.9
 """Proportion of the ratings below which advice has to say how many it loses."""
 
@@ -84,6 +93,16 @@ def families() -> dict[str, list[Shape]]:
         for shape in make():
             made[shape.family].append(shape)
     return dict(made)
+
+
+def sampled(shapes: Sequence[Shape], n: int = 12) -> list[Shape]:
+    """Return about one of `n` shapes, the same ones however many others there are."""
+    return [s for s in shapes if zlib.crc32(f"{s.family}: {s.name}".encode()) % n == 0]
+
+
+def failing() -> set[str]:
+    """Return the shapes that are known to have a fault, as ``family: name``."""
+    return set(FAILING.read_text(encoding="utf-8").splitlines())
 
 
 # What was read ------------------------------------------------------------------------------
@@ -248,7 +267,7 @@ def read(way: str, shape: Shape, keys: Mapping[str, Any]) -> Read:
             return WAYS[way](shape, keys)
         except HarnessError as error:
             return Read(message=str(error))
-        except Exception as error:  # noqa: BLE001 - a crash is a finding
+        except Exception as error:
             last = traceback.extract_tb(error.__traceback__)[-1]
             place = f"{Path(last.filename).name}:{last.lineno}"
             return Read(message=f"{type(error).__name__}: {error} ({place})", crashed=True)
@@ -273,7 +292,9 @@ def remedies(text: str) -> list[dict[str, Any]]:
             found += [{key: _value(word)} for word in re.findall(r"`([^`]+)`", match[2])]
     rest = _TICKED.sub(" ", text)
     found += [keys for match in _BARE.finditer(rest) for keys in _keys(match[0])]
-    found += [keys for match in re.finditer(r"--(?:data-)?columns \S+", rest) for keys in _keys(match[0])]
+    found += [
+        keys for match in re.finditer(r"--(?:data-)?columns \S+", rest) for keys in _keys(match[0])
+    ]
     unique: dict[str, dict[str, Any]] = {}
     for keys in found:
         unique.setdefault(json.dumps(keys, sort_keys=True, default=str), keys)
@@ -295,7 +316,7 @@ def _keys(text: str, *, literal: bool = True) -> list[dict[str, Any]]:
             words = shlex.split(text)
         except ValueError:
             return []
-        for option, word in zip(words, words[1:], strict=False):
+        for option, word in itertools.pairwise(words):
             if option == "--set" and word.startswith("dataset."):
                 key, _, value = word.removeprefix("dataset.").partition("=")
                 keys[key] = _value(value)
@@ -362,7 +383,7 @@ def difference(shape: Shape, got: Read) -> str:
         there, here = sorted(there, key=_order), sorted(here, key=_order)
     for n, (a, b) in enumerate(zip(there, here, strict=True), 1):
         same_time = a.time is b.time or (
-            a.time is not None and b.time is not None and abs(a.time - b.time) < 0.01
+            a.time is not None and b.time is not None and abs(a.time - b.time) < SECOND
         )
         if a[:2] != b[:2] or abs(a.rating - b.rating) > 1e-9 or not same_time:
             return f"rating {n} is {tuple(b)} in place of {tuple(a)}"
@@ -406,7 +427,8 @@ def outcome_of(way: str, shape: Shape) -> Outcome:
     said = shape.says and re.search(shape.says, got.message)
     harms: list[str] = []
     if shape.truth is not None and not got.crashed:
-        if steps := _followed(way, shape, got, {}, harms, 1):
+        steps = _followed(way, shape, got, {}, harms, 1)
+        if steps:
             return Outcome(OPTION if len(steps) == 1 else SEVERAL, got, "", steps, harms)
     if said or ("pip install" in got.message and not got.crashed):
         return Outcome(REFUSED, got, "", (), harms)
@@ -472,7 +494,7 @@ def disagreements(outcomes: Mapping[str, Outcome], folder: str) -> Iterator[str]
         else:
             here, there = ({canonical(n, folder) for n in o.got.notes} for o in (other, first))
             if way in SPELLED:  # its config has the scale that was found, and `new` shows all
-                there = {note for note in there if not SCALE.search(note)}
+                here, there = ({n for n in some if not SCALE.search(n)} for some in (here, there))
                 here |= there if way == "new" else set()
             if here != there:
                 yield f"{way}: notes {sorted(here ^ there)!r:.400}"
@@ -485,6 +507,11 @@ class Judged:
     shape: Shape
     outcomes: dict[str, Outcome]
     differ: list[str]
+
+    @property
+    def title(self) -> str:
+        """Family and name."""
+        return f"{self.shape.family}: {self.shape.name}"
 
     @property
     def kind(self) -> str:
@@ -515,7 +542,10 @@ def judged(shape: Shape, folder: Path, ways: Iterable[str] = WAYS) -> Judged:
     os.chdir(folder)
     try:
         outcomes = {
-            way: outcome_of(way, shape) for way in ways if way != "frame" or shape.frame
+            way: outcome_of(way, shape)
+            for way in ways
+            if (way != "frame" or shape.frame)
+            and (way != "describe" or not shape.asked.endswith(CONFIGS))
         }
     finally:
         os.chdir(before)
@@ -526,7 +556,9 @@ def typed(shape: Shape, expected: Outcome, folder: Path) -> str:
     """Return what the real command line makes of a shape that `by_run` found otherwise."""
     command = [sys.executable, "-m", "harness", "run", "-q", "--json", "--dataset", shape.asked]
     more = ["--algorithms", "ItemMean", "--metrics", "rmse", "--results", "typed"]
-    done = subprocess.run([*command, *more], cwd=folder, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [*command, *more], cwd=folder, capture_output=True, text=True, check=False
+    )
     read_it = done.returncode == 0
     if "Traceback" in done.stderr + done.stdout:
         return f"the command line ends in a traceback: {done.stderr[-300:]}"
@@ -569,6 +601,7 @@ def main() -> int:
     parser.add_argument("--way", action="append", default=[], choices=[*WAYS], help="and `load`")
     parser.add_argument("--keep", type=Path, help="a folder in which all files stay")
     parser.add_argument("--quick", action="store_true", help="a third of the shapes")
+    parser.add_argument("--write", action="store_true", help=f"write {FAILING.name}")
     parser.add_argument("--show", action="store_true", help="print what each way says")
     options = parser.parse_args()
     start = time.monotonic()
@@ -597,16 +630,18 @@ def main() -> int:
                 for way, outcome in each.outcomes.items():
                     steps = "".join(f" {step}" for step in outcome.followed)
                     print(f"-- {way}: {outcome.kind}{steps} {outcome.why}\n{outcome.got.texts}")
-            if "run" in each.outcomes and random.Random(shape.name).random() < 0.015:  # noqa: S311
-                if said := typed(shape, each.outcomes["run"], folder):
-                    typed_faults.append(f"{shape.family}: {shape.name}: {said}")
+            is_typed = random.Random(shape.name).random() < TYPED  # noqa: S311
+            if "run" in each.outcomes and is_typed:
+                said = typed(shape, each.outcomes["run"], folder)
+                typed_faults += [f"{each.title}: {said}"] * bool(said)
             if options.keep is None:
                 shutil.rmtree(folder)
     faults = [
-        f"{each.shape.family}: {each.shape.name}: {fault}"
-        for each in all_judged
-        for fault in each.faults()
+        f"{each.title}: {fault}" for each in all_judged for fault in each.faults()
     ] + typed_faults
+    if options.write:
+        names_of = sorted(each.title for each in all_judged if any(each.faults()))
+        FAILING.write_text("".join(f"{name}\n" for name in names_of), encoding="utf-8")
     print(*report(all_judged), sep="\n")
     rated = [each for each in all_judged if each.shape.truth is not None]
     good = sum(each.kind in (RIGHT, OPTION) for each in rated)
@@ -614,8 +649,8 @@ def main() -> int:
     print(f"\n{len(faults)} faults:", *faults, sep="\n")
     share = good / max(1, len(rated))
     print(
-        f"\n{len(all_judged)} shapes, {len(rated)} with ratings: {share:.1%} of these right at once "
-        f"or after one option; {len(silent) / len(all_judged):.1%} wrong in silence; "
+        f"\n{len(all_judged)} shapes, {len(rated)} with ratings: {share:.1%} of these right at "
+        f"once or after one option; {len(silent) / len(all_judged):.1%} wrong in silence; "
         f"{sum(bool(each.differ) for each in all_judged)} on which ways disagree; "
         f"{time.monotonic() - start:.0f} s"
     )
