@@ -49,6 +49,7 @@ from shape_public import PUBLIC
 
 import harness
 from harness import datasets
+from harness.cli.new import new
 from harness.config.load import load as load_config
 from harness.console.answers import KEYS, write_config
 from harness.console.commands import main as command_line
@@ -205,17 +206,13 @@ def by_run(shape: Shape, keys: Mapping[str, Any]) -> Read:
 
 
 def by_new(shape: Shape, keys: Mapping[str, Any]) -> Read:
-    """Read by the config of ``harness new``; keys that it does not take are edited in."""
+    """Read by the config of ``harness new``; one with keys that it does not take is written."""
     columns, settings = _options(keys)
     words = ["new", "n.yaml", "--dataset", shape.asked, "--algorithms", "ItemMean", "-y", "--force"]
-    called(*words, *(["--columns", columns] if columns else []))
-    if settings:
-        yaml = YAML(typ="safe", pure=True)
-        config = yaml.load(Path("n.yaml"))
-        data = config["dataset"]
-        data = {"path": data} if isinstance(data, str) else data
-        config["dataset"] = data | {k: v for k, v in keys.items() if k != "columns" or not columns}
-        return _of_config("n.yaml", json.dumps(config))
+    words += ["--columns", columns] if columns else []
+    if settings and not any(parameter.name == "overrides" for parameter in new.params):
+        return by_config(shape, keys)
+    called(*words, *(word for setting in settings for word in ("--set", setting)))
     return _of_config("n.yaml")
 
 
@@ -232,8 +229,19 @@ READERS: dict[str, Callable[[str], pd.DataFrame]] = {
 def by_frame(shape: Shape, keys: Mapping[str, Any]) -> Read:
     """Read as a frame of pandas."""
     data = READERS[shape.frame](shape.asked)
-    section = DatasetSection.model_validate(dict(keys)) if keys else None
-    return read_of(harness.load(data) if section is None else datasets.load_under(data, section))
+    if not keys:
+        return read_of(harness.load(data))
+    if "columns" in keys:
+        named = dict(keys)
+        columns = {
+            role: data.columns[name - 1] if isinstance(name, int) else name
+            for role, name in named.pop("columns").items()
+            if name is not None
+        }
+        return read_of(Ratings.from_frame(data, **columns, **named))
+    config = {"dataset": dict(keys), "algorithms": ["ItemMean"], "metrics": ["rmse"]}
+    experiment, _ = load_config(config, with_ratings=True)
+    return read_of(datasets.load_under(data, experiment.dataset[0]))
 
 
 WAYS = {
@@ -278,7 +286,7 @@ def read(way: str, shape: Shape, keys: Mapping[str, Any]) -> Read:
 FIELDS = tuple(DatasetSection.model_fields)
 _TICKED = re.compile(r"`([^`\n]+)`((?:(?:, | or |, or )`[\w.+-]+`)*)")
 _BARE = re.compile(rf"\b({'|'.join(FIELDS)}): (\{{[^}}\n]*\}}|\[[^\]\n]*\]|'[^'\n]*'|[\w.%/+-]+)")
-_PLACEHOLDER = re.compile(r"\b[A-Z]{1,8}\b|…|\.\.\.")
+_PLACEHOLDER = re.compile(r'"(NAME|COLUMN|TABLE|FILE|MEMBER|VALUE|NUMBER|N|X)"|…|\.\.\.')
 
 
 def remedies(text: str) -> list[dict[str, Any]]:
@@ -330,7 +338,7 @@ def _keys(text: str, *, literal: bool = True) -> list[dict[str, Any]]:
             keys = keys["dataset"]
     if not keys or not set(keys) <= set(FIELDS) or None in keys.values():
         return []
-    held = json.dumps([*_leaves(keys)], default=str)
+    held = json.dumps([*_leaves(keys)], default=str, ensure_ascii=False)
     return [] if literal and _PLACEHOLDER.search(held) else [keys]
 
 
