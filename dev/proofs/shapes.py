@@ -40,6 +40,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from ruamel.yaml import YAML, YAMLError
 from shape_files import Rated, Shape
@@ -120,6 +121,8 @@ class Read:
     notes: tuple[str, ...] = ()
     message: str = ""
     crashed: bool = False
+    days: tuple[str, ...] = ()
+    """The first and the last day, of a description."""
 
     @property
     def texts(self) -> str:
@@ -168,7 +171,7 @@ def by_describe(shape: Shape, keys: Mapping[str, Any]) -> Read:
     (data,) = harness.describe(_source(shape, keys))
     total = round(data.mean * data.n_ratings, 3)
     found = (data.n_users, data.n_items, data.n_ratings, total, bool(data.span))
-    return Read(found, None, tuple(map(str, data.notes)))
+    return Read(found, None, tuple(map(str, data.notes)), days=tuple(data.span))
 
 
 def _of_config(path: str, text: str | None = None) -> Read:
@@ -383,7 +386,10 @@ def difference(shape: Shape, got: Read) -> str:
     if real[4] and not found[4] and not re.search(r"\btime|\bdate", " ".join(got.notes)):
         return "times lost without a word"
     if got.rows is None:
-        return ""
+        moments = [int(row.time) for row in shape.truth if row.time is not None and got.days]
+        ends = np.array([min(moments), max(moments)] if moments else [], "datetime64[s]")
+        days = tuple(ends.astype("datetime64[D]").astype(str).tolist())
+        return "" if got.days == days else f"times of {got.days} in place of {days}"
     there, here = list(shape.truth), list(got.rows)
     if not found[4]:
         there = [row._replace(time=None) for row in there]
@@ -609,7 +615,9 @@ def main() -> int:
     parser.add_argument("--way", action="append", default=[], choices=[*WAYS], help="and `load`")
     parser.add_argument("--keep", type=Path, help="a folder in which all files stay")
     parser.add_argument("--quick", action="store_true", help="a third of the shapes")
-    parser.add_argument("--write", action="store_true", help=f"write {FAILING.name}")
+    parser.add_argument(
+        "--write", action="store_true", help=f"write what is failing to {FAILING.name}"
+    )
     parser.add_argument("--show", action="store_true", help="print what each way says")
     options = parser.parse_args()
     start = time.monotonic()
@@ -648,7 +656,9 @@ def main() -> int:
         f"{each.title}: {fault}" for each in all_judged for fault in each.faults()
     ] + typed_faults
     if options.write:
-        names_of = sorted(each.title for each in all_judged if any(each.faults()))
+        others = failing() - {each.title for each in all_judged}
+        wrong = {each.title for each in all_judged if any(each.faults())}
+        names_of = sorted(others | wrong)
         FAILING.write_text("".join(f"{name}\n" for name in names_of), encoding="utf-8")
     print(*report(all_judged), sep="\n")
     rated = [each for each in all_judged if each.shape.truth is not None]
