@@ -51,6 +51,10 @@ class ReadOptions(ValueFormat):
         Called as ``progress(done, total)`` in bytes.
     separators : tuple of str
         Of texts without a `separator`: those that are tried first.
+    not_items : tuple of str or int, optional
+        Of a matrix: columns that are not items, by name or by position from 1; None is found out.
+    not_rated : tuple of float, optional
+        Of a matrix: numbers that stand for "not rated"; None is found out.
     """
 
     decimal: str = "."
@@ -70,6 +74,8 @@ class ReadOptions(ValueFormat):
     where: str = ""
     progress: Progress | None = None
     separators: tuple[str, ...] = ()
+    not_items: tuple[str | int, ...] | None = None
+    not_rated: tuple[float, ...] | None = None
 
     def advice(self, encoding: str = "latin-1") -> str:
         """Return what to do about another encoding; of ratings and features a config names it."""
