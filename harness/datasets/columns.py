@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness._util.libraries import pa, pc
+from harness.datasets.remedies import Remedy
 from harness.errors import ColumnsError, DataError, joined, listed, suggestion
 
 Kind = Literal["id", "text", "number", "time"]
@@ -115,7 +116,7 @@ def find_columns(
         positions = roles.positions(names, role)
         if len(positions) > 1:
             one, other = (names[position] for position in positions[:2])
-            instead = f", or name one under columns, as columns: {{{role}: …}}"
+            instead = f", or name it, as {Remedy({'columns': {role: one}})}"
             can_be_named = roles is RATINGS and one != other  # others have no key `columns`
             raise ColumnsError(
                 f"{where}: both {one!r} and {other!r} may be the {role}",
@@ -178,6 +179,8 @@ def _position(column: str | int, names: Sequence[str], role: str, where: str) ->
     return positions[0]
 
 
+GROUPED = r"\d{1,3}(,\d{3})+"
+"""A number with commas between groups of three digits, or one with a decimal comma."""
 Mask = NDArray[np.bool_]
 Marker = Callable[[Mask, Callable[[int], str]], None]
 """Takes which rows are wrong, and what describes one of them."""

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from harness._util.arguments import MOST_RATING
 from harness._util.libraries import pa, pc, pd
 from harness.datasets.columns import (
+    GROUPED,
     RATINGS,
     Kind,
     Marker,
     Mask,
     combined,
-    find_columns,
     floats,
     is_number,
     is_numeric,
@@ -32,6 +32,7 @@ from harness.datasets.columns import (
     plain,
     shown,
 )
+from harness.datasets.evidence import LINES, named_columns
 from harness.datasets.policies import ValueFormat
 from harness.datasets.times import TimeReader
 from harness.errors import DataError
@@ -193,13 +194,22 @@ def table_of_columns(
     values: ValueFormat,
 ) -> Table:
     """Read columns of ratings, of which `column_at` gives one by its position."""
-    positions = find_columns(names, named, name)
-    columns = {role: column_at(position) for role, position in positions.items()}
-    return convert(columns, RATINGS.kinds, name, values=values)
+
+    def rows() -> list[tuple[str, ...]]:
+        texts = [first_texts(column_at(position)) for position in range(len(names))]
+        return [*zip(*texts, strict=True)]
+
+    placed = named_columns(names, rows, named, name)
+    columns = {role: column_at(position) for role, position in placed.columns.items()}
+    return convert(columns, RATINGS.kinds, name, values=values, notes=placed.notes)
 
 
-GROUPED = r"\d{1,3}(,\d{3})+"
-"""A number with commas between groups of three digits, or one with a decimal comma."""
+def first_texts(column: Any) -> list[str]:
+    """Return the first values of a column as text, empty for none."""
+    values = column[:LINES]
+    values = values.to_pylist() if hasattr(values, "to_pylist") else list(values)
+    scalars = (value if pd.api.types.is_scalar(value) else str(value) for value in values)
+    return ["" if pd.isna(value) else str(value) for value in scalars]
 
 
 def read_numbers(
@@ -245,13 +255,13 @@ def _hint(text: str, values: ValueFormat) -> str:
         return ""
     if re.fullmatch(GROUPED, text):
         several = text.count(",") > 1
-        whole = f"if that is {text.replace(',', '')}, say thousands: ','"
+        whole = f"if that is {text.replace(',', '')}, say `thousands: ','`"
         return f"; {whole}" + (
-            "" if several else f"; if it is {text.replace(',', '.')}, decimal: ','"
+            "" if several else f"; if it is {text.replace(',', '.')}, `decimal: ','`"
         )
     is_comma = re.fullmatch(r"\d+,\d+", text)
     return (
-        "; if that is a decimal comma, say decimal: ',' (an option: --decimal ,)"
+        "; if that is a decimal comma, say `decimal: ','` (an option: --decimal ,)"
         if is_comma
         else ""
     )

@@ -7,14 +7,13 @@ a config that decide it, or is assumed in a note that names the key.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from harness.datasets.columns import MISSING, RATINGS, find_columns, is_number
-from harness.datasets.conversion import GROUPED
+from harness.datasets.columns import GROUPED, MISSING, RATINGS, find_columns, is_number
 from harness.datasets.remedies import Remedy
 from harness.errors import ColumnsError, DataError, counted, joined, listed
 from harness.notes.note import Note
@@ -233,12 +232,7 @@ def placed_columns(
     shows = ""
     if header is None and not by_name and not RATINGS.names_columns(first):
         if is_default_header(first) and is_header(first, rows) is False and _is_index(first, rows):
-            columns = columns_of(first, rows, header=False)[first[0] in _INDEX :]
-            placed = _by_position(columns, named, where)
-            keys = {"header": True, "columns": _positions(placed.columns)}
-            note = Note("numbers-as-names", {"order": _order(placed.columns), "keys": keys})
-            others = [note for note in placed.notes if note.code != "columns-assumed"]
-            return Placed(True, placed.columns, (note, *others))
+            return _under_numbers(first, rows, named, where)
         if not named and (found := wide(first, rows)):
             note = Note("matrix-found", {"keys": {"format": "matrix"}})
             return Placed(found.header, {}, (note,), found)
@@ -282,6 +276,58 @@ def _by_name(
     except ColumnsError as error:
         raise _with_proposal(error, columns_of(names, rows, header=True), named) from None
     return Placed(True, columns, unread_time(names, rows, named, columns))
+
+
+def named_columns(
+    names: Sequence[str],
+    rows: Callable[[], Sequence[Sequence[str]]],
+    named: Mapping[str, str | int | None],
+    where: str,
+) -> Placed:
+    """Return which column of a table with names is which; `rows` gives the first ones as text.
+
+    They are looked at where names do not tell: names that pandas gives are read as positions.
+    """
+    if not named and is_default_header(names):
+        return _under_numbers(names, rows(), named, where)
+    try:
+        columns = find_columns(names, named, where)
+    except ColumnsError as error:
+        seen = rows()
+        if not named and wide(names, seen):
+            raise ColumnsError(
+                f"{where}: a row with an id of its own, and ratings in all other columns",
+                "give a rating a row, as of frame.melt(id_vars=frame.columns[0], var_name='item', "
+                "value_name='rating')",
+                error.roles,
+            ) from None
+        raise _with_proposal(error, columns_of(names, seen, header=True), named) from None
+    if "timestamp" in columns or len(names) == len(columns):
+        return Placed(True, columns)
+    return Placed(True, columns, unread_time(names, rows(), named, columns))
+
+
+def positioned_columns(
+    rows: Sequence[Sequence[str]], named: Mapping[str, str | int | None], where: str
+) -> Placed:
+    """Return which value of tuples is which, which are user, item, rating and time by agreement."""
+    placed = _by_position(columns_of(rows[0], rows, header=False), named, where)
+    return placed._replace(notes=tuple(n for n in placed.notes if n.code != "columns-assumed"))
+
+
+def _under_numbers(
+    first: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    named: Mapping[str, str | int | None],
+    where: str,
+) -> Placed:
+    """Return the columns of a table whose names are numbers from 0, perhaps beside an index."""
+    columns = columns_of(first, rows, header=False)[first[0] in _INDEX :]
+    placed = _by_position(columns, named, where)
+    keys = {"header": True, "columns": _positions(placed.columns)}
+    note = Note("numbers-as-names", {"order": _order(placed.columns), "keys": keys})
+    others = [note for note in placed.notes if note.code != "columns-assumed"]
+    return Placed(True, placed.columns, (note, *others))
 
 
 def unread_time(

@@ -53,6 +53,8 @@ class Remedy:
     '--set "dataset.decimal=\',\'"'
     >>> Remedy({"columns": {"user": "who", "item": 2}}).typed()
     '--data-columns user=who,item=2'
+    >>> Remedy({"columns": {"timestamp": None}}).typed()
+    '--set dataset.columns.timestamp=null'
     """
 
     keys: Mapping[str, Any]
@@ -70,10 +72,13 @@ class Remedy:
             if key == "columns" and all(_is_plain(name) for name in value.values()):
                 names = ",".join(f"{role}={name}" for role, name in value.items())
                 words.append(f"{option} {shlex.quote(names)}")
+            elif isinstance(value, Mapping):
+                words += [
+                    "--set " + _quoted(f"dataset.{key}.{name}={written(of)}")
+                    for name, of in value.items()
+                ]
             else:
-                text = written(value)
-                # YAML's quotes are typed within the shell's, unless both are the same to a reader.
-                words.append("--set " + _quoted(f"dataset.{key}={text}"))
+                words.append("--set " + _quoted(f"dataset.{key}={written(value)}"))
         return " ".join(words)
 
 

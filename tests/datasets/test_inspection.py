@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 
 import pandas as pd
 import pytest
@@ -281,3 +282,81 @@ def test_an_id_column_may_be_named_and_columns_kept(folder):
     assert {*swapped.item_ids} == {str(row[0]) for row in ROWS}
     with pytest.raises(DataError, match="no column 'usr' for the user; did you mean 'user'"):
         harness.load({"path": str(path), "format": "matrix", "columns": {"user": "usr"}})
+
+
+FRAME = pd.DataFrame(ROWS, columns=["user", "item", "rating", "timestamp"])
+
+
+class TestLoaded:
+    """Tables and tuples are told by the same rules as files."""
+
+    def test_names_that_pandas_gives_are_positions(self):
+        ratings = harness.load(pd.DataFrame(ROWS))
+        assert {row[:2]: row[2] for row in rows_of(ratings)} == TRUTH
+        assert "numbers-as-names" in {note.code for note in ratings.notes}
+
+    def test_unusual_names_are_refused_with_those_that_may_be_meant(self):
+        frame = FRAME.set_axis(["who", "what", "mark", "moment"], axis=1)
+        with pytest.raises(DataError, match="no column for the user") as refused:
+            harness.load(frame)
+        (remedy,) = remedies_of(str(refused.value))
+        names = {role: str(name) for role, name in remedy.keys["columns"].items()}
+        ratings = harness.load(frame.rename(columns={name: role for role, name in names.items()}))
+        assert {row[:2]: row[2] for row in rows_of(ratings)} == TRUTH
+        (note,) = (note for note in ratings.notes if note.code == "times-unread")
+        assert "{timestamp: moment}" in str(note)
+
+    def test_a_wide_frame_is_refused_with_what_makes_it_long(self):
+        frame = FRAME.pivot(index="user", columns="item", values="rating").reset_index()  # noqa: PD010
+        with pytest.raises(DataError, match=r"frame\.melt") as refused:
+            harness.load(frame)
+        call = re.search(r"frame\.melt\(.*\)", str(refused.value))[0]
+        ratings = harness.load(eval(call, {"frame": frame}).dropna())
+        assert {row[:2]: row[2] for row in rows_of(ratings)} == TRUTH
+
+    def test_tuples_are_held_against_what_they_are_to_be(self):
+        ratings = harness.load(ROWS)
+        assert {note.code for note in ratings.notes} == {"scale-found"}
+        numbered = harness.load([(n, *row[:3]) for n, row in enumerate(ROWS)])
+        assert {row[:2]: row[2] for row in rows_of(numbered)} == TRUTH
+        with pytest.raises(DataError, match="column 3 holds times"):
+            harness.load([(u, i, t) for u, i, _, t in ROWS])
+
+
+@pytest.mark.parametrize(
+    ("content", "keys"),
+    [
+        ("user~item~rating\n1~2~3\n", {"separator": "~"}),
+        ("user;item;rating\n1;2;1,234\n2;2;7\n", {"thousands": ","}),
+        ("user,item,rating,time\n1,2,3,\n2,2,4,5\n", {"columns": {"timestamp": None}}),
+        ("user,item,rating\n1,2,3\n1,3,3\n2,2,\n", {"missing": "drop"}),
+        ("user,item,rating\n1,2,3\n1,3,3\n1,2,4\n", {"duplicates": "first"}),
+        ("user,uid,item,rating,Rating\n1,1,2,3,4\n", {"columns": {"rating": "rating"}}),
+    ],
+)
+def test_a_remedy_is_followed_as_it_is_written_and_as_it_is_typed(folder, content, keys):
+    path = folder / "a.csv"
+    path.write_text(content)
+    error = refusal(path)
+    at = [remedy.keys for remedy in remedies_of(str(error))].index(keys)
+    ratings = harness.load({"path": str(path), **keys})
+    words = shlex.split(re.findall("`(--[^`]+)`", str(as_typed(error, "--data-columns")))[at])
+    values = {"--set": [], "--data-columns": []}
+    for option, value in zip(words[::2], words[1::2], strict=True):
+        values[option].append(value)
+    columns = ",".join(values["--data-columns"]) or None
+    place = write_config(
+        stated(dataset="a.csv", data_columns=columns),
+        values["--set"],
+        folder / "runs",
+        shows_rows=False,
+    )
+    written = harness.load(read(place).data["dataset"], base=folder / "runs")
+    assert rows_of(written) == rows_of(ratings)
+
+
+def test_repeated_pairs_in_most_rows_are_not_for_dropping(folder):
+    path = folder / "a.csv"
+    path.write_text("user,item,rating\n" + "1,2,3\n" * 9)
+    assert "`duplicates: count`" in str(refusal(path))
+    assert "first`" not in str(refusal(path))

@@ -200,7 +200,7 @@ class TestQuotes:
             assert found[:2] == [
                 f"a.csv:{line}: the rating '3\"x' is not a number" for line in (4, 8)
             ]
-            assert "41 faults" in found[-2]
+            assert "41 faults" in found[-1]
             with pytest.raises(DataError, match=r"^a\.csv:162: 2 fields where the first"):
                 load("a.csv", lines.replace('"x', "") + "9,9\n")
 
@@ -353,8 +353,8 @@ class TestFaults:
                 "2: the timestamp \"0 o'clock\" is neither seconds since 1970 nor an ISO date",
                 "30 faults in 30 rows, the first above (30 unreadable rows)",
                 [
-                    "`time_format: '%d/%m/%Y %H:%M'` says how times are written, `timestamp: null` "
-                    "in `columns` reads none"
+                    "`time_format: '%d/%m/%Y %H:%M'` says how times are written, "
+                    "`columns: {timestamp: null}` reads none"
                 ],
             ),
             (
@@ -368,7 +368,7 @@ class TestFaults:
                 b"user,item,rating\n" + b"".join(b"\xe9%d,1,3\n" % n for n in range(30)),
                 {"encoding": "utf-8"},
                 "2: the user is not UTF-8; save the file as UTF-8, or name its encoding, as "
-                "encoding: latin-1",
+                "`encoding: latin-1`",
                 "30 faults in 30 rows, the first above (30 broken lines)",
                 [],
             ),
@@ -405,7 +405,7 @@ class TestFaults:
             "1 out-of-scale rating, 1 repeated pair); fix the data, or:",
             "  `missing: drop` drops 1 incomplete row",
             "  `missing: drop` drops 40 undated rows",
-            "  `timestamp: null` in `columns` keeps all rows and reads no times",
+            "  `columns: {timestamp: null}` keeps all rows and reads no times",
             "  `out_of_scale: drop`, `clip` or `keep` decides about 1 out-of-scale rating",
             "  `duplicates: first`, `last`, `latest` or `mean` decides about 1 repeated pair",
         ]

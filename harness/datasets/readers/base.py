@@ -80,7 +80,7 @@ class ReadOptions(ValueFormat):
     def advice(self, encoding: str = "latin-1") -> str:
         """Return what to do about another encoding; of ratings and features a config names it."""
         is_named = self.roles is RATINGS or not self.roles.usual
-        name = f", or name its encoding, as encoding: {encoding}"
+        name = f", or name its encoding, as `encoding: {encoding}`"
         return "save the file as UTF-8" + name * is_named
 
 

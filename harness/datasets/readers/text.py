@@ -83,7 +83,7 @@ def _fields(first: str, separator: str, options: ReadOptions, where: str) -> lis
         needed = joined(roles.required) or "columns"
         raise DataError(
             f"{where}: {counted(len(fields), 'field')} separated by {separator!r}, "
-            f"but {needed} make {roles.least}; name the separator, as separator: ';'"
+            f"but {needed} make {roles.least}; {_other_separator(first, roles.least)}"
         )
     if options.form and len(fields) != len(options.form.split()):
         raise DataError(
@@ -91,6 +91,15 @@ def _fields(first: str, separator: str, options: ReadOptions, where: str) -> lis
             "with blanks between"
         )
     return fields
+
+
+def _other_separator(line: str, least: int) -> str:
+    """Return how to name another separator, if a sign parts a line into enough fields."""
+    signs = [sign for sign in dict.fromkeys(line) if not (sign.isalnum() or sign in " ._\"'\t")]
+    sign = next((sign for sign in signs if line.count(sign) >= least - 1), "")
+    if not sign:
+        return "give lines with all of them, or name what parts them under separator"
+    return f"name the separator, as {Remedy({'separator': sign})}"
 
 
 SAMPLE = 1 << 16
