@@ -161,6 +161,8 @@ class DatasetAnswer:
         Further keys of the ``dataset`` part, which count before the data are looked at.
     shows_rows : bool
         Whether the first rows of a file are printed.
+    spells_out : bool
+        Whether the config has all that was found, rather than what no note says.
     option : str
         The option that names columns, for messages.
 
@@ -180,9 +182,10 @@ class DatasetAnswer:
         *,
         keys: Mapping[str, Any] = MappingProxyType({}),
         shows_rows: bool = True,
+        spells_out: bool = True,
         option: str = "--columns",
     ) -> None:
-        self.option = option
+        self.option, self.spells_out = option, spells_out
         self.folder, self.asks, self.shows_rows = folder, asks, shows_rows
         self.columns = named_columns(columns, ROLES, option)
         self.keys = dict(keys)
@@ -204,7 +207,8 @@ class DatasetAnswer:
             _show_rows(detected)
             if self.note:
                 say(f"note: {self.note}\n")
-        return detected.section | {"path": self._written(str(detected.section["path"]))}
+        keys = detected.section if self.spells_out else detected.named
+        return keys | {"path": self._written(str(keys["path"]))}
 
     def _written(self, path: str) -> str:
         """Return a path as the config has it, relative to its folder."""
@@ -254,15 +258,8 @@ class DatasetAnswer:
 
 
 def as_typed(error: DataError, option: str) -> DataError:
-    """Return an error whose remedies are written as they are typed on the command line.
-
-    Columns that were not found, and for which the error proposes none, are named by `option`.
-    """
-    words = typed(str(error), option)
-    if words == str(error) and isinstance(error, ColumnsError) and error.roles:
-        example = ",".join(f"{role}=NAME" for role in error.roles)
-        words = f"{error.finding}; name them, as {option} {example}"
-    return DataError(words)
+    """Return an error whose remedies are written as they are typed on the command line."""
+    return DataError(typed(str(error), option))
 
 
 def keys_set(overrides: Sequence[str]) -> dict[str, Any]:
@@ -427,6 +424,7 @@ def write_config(
         asks=False,
         keys=keys_set(overrides),
         shows_rows=shows_rows,
+        spells_out=False,
         option="--data-columns",
     )
     dataset = str(texts.pop("dataset") or DATASET)

@@ -63,6 +63,9 @@ def clean(table: Table, section: DatasetSection) -> tuple[Table, tuple[float, fl
     if flaws:
         _note_dropped(flaws, section, notes)
     ratings, not_rated = table.numbers["rating"], section.not_rated
+    if not_rated is None:  # found with the layout, and said
+        keys = (note.values.get("keys", {}) for note in table.notes)
+        not_rated = next((key["not_rated"] for key in keys if "not_rated" in key), None)
     doubt = None
     if not_rated:
         usable = _rated(ratings, usable, not_rated, notes)

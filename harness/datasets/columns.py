@@ -133,7 +133,8 @@ def find_columns(
         them, columns = ("it", "column") if len(lacking) == 1 else ("them", "columns")
         instead = f"add {them}"
         if roles is RATINGS:
-            instead = f"name {them} under columns, as columns: {{{': …, '.join(lacking)}: …}}"
+            names_of = ",".join(f"{role}=NAME" for role in lacking)
+            instead = f"name {them} under columns (typed: --data-columns {names_of})"
         advice = f"call the {columns} {joined(lacking)}, or {instead}"
         absent = joined(f"the {role}" for role in lacking)
         there = listed([name[:30] for name in names], 10) or "no names"

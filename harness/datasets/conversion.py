@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,6 @@ from harness._util.arguments import MOST_RATING
 from harness._util.libraries import pa, pc, pd
 from harness.datasets.columns import (
     GROUPED,
-    RATINGS,
     Kind,
     Marker,
     Mask,
@@ -32,7 +31,6 @@ from harness.datasets.columns import (
     plain,
     shown,
 )
-from harness.datasets.evidence import LINES, named_columns
 from harness.datasets.policies import ValueFormat
 from harness.datasets.times import TimeReader
 from harness.errors import DataError
@@ -176,40 +174,6 @@ def _to_arrow(values: object, role: str, kind: Kind) -> pa.ChunkedArray:
     texts = (value if value is None or isinstance(value, str) else repr(value) for value in present)
     plain = [text if text is None else text.encode("utf-8", "replace").decode() for text in texts]
     return pa.array(plain, pa.string())
-
-
-def table_of_frame(
-    frame: pd.DataFrame, named: Mapping[str, str | int | None], name: str, values: ValueFormat
-) -> Table:
-    """Read the columns of ratings of a frame, by role as in the ``dataset`` part of a config."""
-    names = [str(column) for column in frame.columns]
-    return table_of_columns(names, lambda position: frame.iloc[:, position], named, name, values)
-
-
-def table_of_columns(
-    names: Sequence[str],
-    column_at: Callable[[int], object],
-    named: Mapping[str, str | int | None],
-    name: str,
-    values: ValueFormat,
-) -> Table:
-    """Read columns of ratings, of which `column_at` gives one by its position."""
-
-    def rows() -> list[tuple[str, ...]]:
-        texts = [first_texts(column_at(position)) for position in range(len(names))]
-        return [*zip(*texts, strict=True)]
-
-    placed = named_columns(names, rows, named, name)
-    columns = {role: column_at(position) for role, position in placed.columns.items()}
-    return convert(columns, RATINGS.kinds, name, values=values, notes=placed.notes)
-
-
-def first_texts(column: Any) -> list[str]:
-    """Return the first values of a column as text, empty for none."""
-    values = column[:LINES]
-    values = values.to_pylist() if hasattr(values, "to_pylist") else list(values)
-    scalars = (value if pd.api.types.is_scalar(value) else str(value) for value in values)
-    return ["" if pd.isna(value) else str(value) for value in scalars]
 
 
 def read_numbers(

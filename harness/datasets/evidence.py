@@ -51,7 +51,9 @@ class Column:
     def __init__(self, position: int, name: str, texts: Sequence[str]) -> None:
         self.position, self.name = position, name
         self.texts = [text.strip() for text in texts]
-        self.present = [text for text in self.texts if text.casefold() not in MISSING]
+        self.present = [
+            text for text in self.texts if text.casefold() not in MISSING and text not in NO_RATING
+        ]
 
     @cached_property
     def numbers(self) -> list[float]:
@@ -294,13 +296,9 @@ def named_columns(
         columns = find_columns(names, named, where)
     except ColumnsError as error:
         seen = rows()
-        if not named and wide(names, seen):
-            raise ColumnsError(
-                f"{where}: a row with an id of its own, and ratings in all other columns",
-                "give a rating a row, as of frame.melt(id_vars=frame.columns[0], var_name='item', "
-                "value_name='rating')",
-                error.roles,
-            ) from None
+        if not named and (found := wide(names, seen)) and found.header:
+            note = Note("matrix-found", {"keys": {"format": "matrix"}})
+            return Placed(True, {}, (note,), found)
         raise _with_proposal(error, columns_of(names, seen, header=True), named) from None
     if "timestamp" in columns or len(names) == len(columns):
         return Placed(True, columns)
@@ -535,6 +533,18 @@ NOT_ITEMS = frozenset(
     )
 )  # fmt: skip
 """Names of columns that are no items, without blanks and in small letters."""
+TOTALS = frozenset(
+    ("total", "totals", "sum", "mean", "average", "gesamt", "summe", "mittelwert", "all")
+)
+NO_RATING = ("-", "--", "?", ".", "\N{EN DASH}", "\N{EM DASH}")
+"""What is written in a field without a rating, beside what is missing everywhere."""
+
+
+def is_total(name: str) -> bool:
+    """Return whether the last row of a matrix has the name of what is computed of the others."""
+    return _plain(name) in TOTALS
+
+
 _CORNERS = ("", "unnamed: 0", "index", "id", "name", "your name", "email", "email address")
 LEAST_WIDE = 8
 """Columns from which numbers of one kind without a header are a matrix."""
@@ -552,6 +562,13 @@ def wide(first: Sequence[str], rows: Sequence[Sequence[str]]) -> Wide | None:
     """
     if len(first) < 4 or len(rows) < 2:
         return None
+    if len({*first[1:]}) == 1 and first[1]:  # pandas' name of the values, over those of the items
+        return None if not (found := wide(rows[0], rows[1:])) else found
+    if rows[0][0] and not any(rows[0][1:]) and len(rows[0]) == len(first):
+        first, rows = [rows[0][0], *first[1:]], rows[1:]  # pandas' name of the index
+    rows = [["" if text.strip() in NO_RATING else text for text in row] for row in rows]
+    if len(rows) > 2 and rows[-1] and is_total(rows[-1][0]):
+        rows = rows[:-1]
     positions = {role: RATINGS.positions(first, role) for role in RATINGS.required}
     if positions["rating"] or (positions["user"] and positions["item"]):
         return None
@@ -622,7 +639,7 @@ def shape(
     usual = {role: RATINGS.positions(names, role) for role in ("user", "item")}
     if ids is None and header and (usual["user"] or usual["item"]):
         ids = (usual["user"] or usual["item"])[0]
-        items_in_rows = not usual["user"]
+        items_in_rows = items_in_rows or not usual["user"]
     if ids is None and header:
         free = [column for column in columns if not column.is_time]
         texts = [column for column in free[:4] if not column.numbers and column.present]

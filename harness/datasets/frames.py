@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 from harness._util.arguments import checked, is_number
 from harness._util.libraries import pa
-from harness.datasets.conversion import table_of_columns, table_of_frame
 from harness.datasets.evidence import LINES, positioned_columns
 from harness.datasets.policies import Policies, ValueFormat
 from harness.datasets.ratings import Ratings
+from harness.datasets.tables import table_of_columns, table_of_frame
 from harness.errors import DataError, HarnessError, reason_of
 from harness.notes.note import Note
 

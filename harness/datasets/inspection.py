@@ -232,11 +232,13 @@ def inspect_file(path: Path, where: str, options: ReadOptions, given: Set[str]) 
 class Detected:
     """Ratings for which a config is written.
 
-    `section` is the ``dataset`` part of the config, `ratings` are the usable rows, and `faults`
-    names every row that the section refuses.
+    `section` is the ``dataset`` part of the config with all that was found, and `named` without
+    what a note says, so that a run with it has the same notes. `ratings` are the usable rows, and
+    `faults` names every row that the section refuses.
     """
 
     section: dict[str, Any]
+    named: dict[str, Any]
     ratings: Ratings
     faults: str
 
@@ -267,14 +269,27 @@ def detect(source: DatasetSection | Path, base: Path | None = None) -> Detected:
                 ratings = Ratings.from_table(table, found_out.name, section=lenient)
             except DataError:  # no row is left
                 raise error from None
-        written = {**given, **found_out.keys(table.notes)}
-    if section.columns is not None and "columns" not in written:
-        written["columns"] = section.columns.model_dump(exclude_unset=True)
+        keys = found_out.keys(table.notes)
+    assumed = any(
+        note.code == "columns-assumed" or "columns" in note.values.get("keys", {})
+        for note in table.notes
+    )
+    named = {} if assumed else {key: keys[key] for key in ("columns",) if key in keys}
+    if section.columns is not None:
+        columns = section.columns.model_dump(exclude_unset=True)
+        named["columns"] = named.get("columns", {}) | columns
+        keys["columns"] = keys.get("columns", {}) | columns
+    scale = _scale(section, ratings)
+    return Detected({**given, **keys, **scale}, {**given, **named, **scale}, ratings, faults)
+
+
+def _scale(section: DatasetSection, ratings: Ratings) -> dict[str, list[float]]:
+    """Return the scale of a section, else that of the ratings without those far from all others."""
     if section.scale is not None:
-        return Detected(written | {"scale": [*section.scale]}, ratings, faults)
+        return {"scale": [*section.scale]}
     odd = outliers(ratings.ratings, *ratings.scale)
     usual = ratings.ratings if odd is None else ratings.ratings[~odd]
     ends = [float(usual.min()), float(usual.max())]
-    if ends[0] < ends[1]:
-        written["scale"] = [int(end) if end.is_integer() else end for end in ends]
-    return Detected(written, ratings, faults)
+    if ends[0] >= ends[1]:
+        return {}
+    return {"scale": [int(end) if end.is_integer() else end for end in ends]}

@@ -22,7 +22,6 @@ from harness.datasets import features
 from harness.datasets.catalogue import DataSet, FeatureFile, dataset_names, is_archive
 from harness.datasets.cleaning import refuse_faults
 from harness.datasets.columns import RATINGS
-from harness.datasets.conversion import table_of_frame
 from harness.datasets.download import fetch, find_local
 from harness.datasets.download import inspect as inspect_copy
 from harness.datasets.frames import SOURCES, is_loaded, no_ratings, of_anything, of_loaded
@@ -43,6 +42,7 @@ from harness.datasets.section import (
     SyntheticSection,
 )
 from harness.datasets.synthetic import make_up
+from harness.datasets.tables import table_of_frame
 from harness.errors import DataError, HarnessError, PluginError, is_url, reason_of, suggestion
 from harness.notes.note import Note
 from harness.plugins import registry as plugins

@@ -12,7 +12,8 @@ from harness.datasets.columns import RATINGS, Roles, find_columns
 from harness.datasets.conversion import convert
 from harness.datasets.limits import Limits
 from harness.datasets.policies import ValueFormat
-from harness.errors import DataError
+from harness.datasets.tables import table_of_columns
+from harness.errors import ColumnsError, DataError
 
 if TYPE_CHECKING:
     from harness.datasets.conversion import Table
@@ -231,7 +232,13 @@ def to_table(
     options : ReadOptions
     """
     where, roles = options.where, options.roles
-    positions = find_columns(names, options.columns, where, roles)
+    try:
+        positions = find_columns(names, options.columns, where, roles)
+    except ColumnsError:
+        if roles is not RATINGS:
+            raise
+        every = columns_at([*range(len(names))])  # what they hold may tell, or be told
+        return table_of_columns(names, every.__getitem__, options.columns, where, options)
     for position in positions.values():
         if (n_alike := names.count(names[position])) > 1:
             raise DataError(

@@ -154,7 +154,7 @@ def look(path: Path, options: ReadOptions, where: str, given: Set[str] = frozens
         if "timestamp" not in placed.columns and len(first) > len(placed.columns):
             notes += unread_time(first, rows, options.columns, placed.columns)
     else:
-        if options.header is not False and "skip" not in given and not options.columns:
+        if options.header is not False and "skip" not in given:
             named = options.separator or begun.separator
             if n_titles := _titles(lines[: LINES + _MOST_TITLES], named, options):
                 values = {"n": n_titles, "title": lines[0].strip()[:40]}
@@ -232,13 +232,18 @@ def _titles(lines: Sequence[str], separator: str | None, options: ReadOptions) -
     """
     marks = [separator] if separator else [*options.separators, *_SEPARATORS]
     marks = [mark for mark in marks if any(mark in line for line in lines)]
-    names_columns = options.roles.names_columns
+    texts = {column.strip() for column in options.columns.values() if isinstance(column, str)}
+
+    def names_columns(fields: Sequence[str]) -> bool:
+        names = [name.strip() for name in fields]
+        return texts <= {*names} if texts else options.roles.names_columns(names)
+
     if any(names_columns(split_line(lines[0], mark)) for mark in marks):
         return 0
     for number, line in enumerate(lines[:_MOST_TITLES]):
         for mark in marks:
             names = split_line(line, mark)
-            if number and names_columns([name.strip() for name in names]):
+            if number and names_columns(names):
                 after = next((text for text in lines[number + 1 :] if text), "")
                 before = [split_line(text, mark) for text in lines[:number]]
                 are_titles = not any(len(row) > 2 and is_number(row[2]) for row in before)
