@@ -121,7 +121,7 @@ def find_columns(
             raise ColumnsError(
                 f"{where}: both {one!r} and {other!r} may be the {role}",
                 f"rename one{instead if can_be_named else ''}",
-                [role] if can_be_named else (),
+                [role] if roles is RATINGS else (),
             )
         if positions:
             column_of[role] = positions[0]

@@ -365,6 +365,11 @@ def _with_proposal(
         role: column.column
         for role, column in zip([r for r in lacking if r != "rating"], ids, strict=False)
     }
+    if error.roles and not lacking and len(at := roles(names, error.roles[0])) > 1:
+        keys = Remedy({"columns": {error.roles[0]: at[0] + 1}})
+        return ColumnsError(
+            error.finding, f"rename one, or name it by position, as {keys}", error.roles
+        )
     if not lacking or proposed.keys() != {*lacking} or not columns[0].texts:
         return error
     keys = Remedy({"columns": {role: proposed[role] for role in lacking}})
@@ -472,6 +477,12 @@ def _refuse_unusual(columns: Sequence[Column], where: str) -> None:
         others = [*columns[:3]] if may_be_rating(columns[2], 21) else []
     elif len(columns) > 6 and not times:
         finding = f"{len(columns)} fields, and none of them is a time"
+    elif _is_rating_first(columns):
+        finding = (
+            f"{columns[0].title} holds {columns[0].holds()}, {columns[2].title} "
+            f"{columns[2].holds()}"
+        )
+        others = [*columns[1:3], columns[0]]
     elif _are_ids(columns[2]):
         finding = f"{columns[2].title} has a different whole number in every row, as ids have"
         others = [*columns[:3]]
@@ -479,10 +490,9 @@ def _refuse_unusual(columns: Sequence[Column], where: str) -> None:
         finding = (
             f"{len(columns)} columns of the same numbers, {columns[0].holds().partition(', ')[2]}"
         )
-        keys = Remedy({"columns": dict(zip(RATINGS.kinds, range(1, 5), strict=True))})
         advice = (
-            f"{Remedy({'format': 'matrix'})} reads a row for each user and a column for each item, "
-            f"{keys} reads a rating a row"
+            f"{Remedy({'format': 'matrix'})} reads a row for each user and a column for each item; "
+            "for a rating a row, name user, item and rating by position under columns"
         )
         raise ColumnsError(f"{where}: no header, and {finding}", advice, ())
     if not finding:
@@ -501,6 +511,22 @@ def _refuse_unusual(columns: Sequence[Column], where: str) -> None:
         f"{finding}: no ratings are known; of choices alone, see docs/how-to/implicit.md",
         "else name user, item and rating by position under columns",
         RATINGS.required,
+    )
+
+
+def _is_rating_first(columns: Sequence[Column]) -> bool:
+    """Return whether the first column has few numbers and the third many, and pairs come again.
+
+    As users and items, the first two would be rated twice.
+    """
+    first, third = columns[0], columns[2]
+    pairs = [*zip(first.texts, columns[1].texts, strict=True)]
+    return (
+        len(pairs) >= 50
+        and may_be_rating(first, 11)
+        and third.n_distinct > 21
+        and third.is_whole
+        and len({*pairs}) < len(pairs)
     )
 
 

@@ -193,9 +193,7 @@ def _not_rated(texts: Texts, rated: NDArray[np.bool_]) -> Note | None:
     if not rated.all():
         return None
     try:
-        values, counts = np.unique(
-            np.char.replace(texts, ",", ".").astype(float), return_counts=True
-        )
+        numbers = np.char.replace(texts, ",", ".").astype(float)
     except ValueError:
         return None
     values, counts = np.unique(numbers, return_counts=True)

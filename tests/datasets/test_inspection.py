@@ -74,6 +74,10 @@ WIDE = {
     + "\n"
     + wide_text(),
 }
+UNEVEN = {
+    "row names of R": '"user" "item" "rating"\n"{n}" {0} {1} {2}',
+    "a header in another separator": "user,item,rating\n{0};{1};{2}",
+}
 REFUSED = {
     "times for ratings": ("{0},{1},{3}", "column 3 holds times"),
     "days for ratings": ("{0},{1},200509{d}", "column 3 holds times"),
@@ -162,6 +166,14 @@ def test_a_layout_is_read_alike_on_every_way_in(folder, name):
     assert all(value[1] > 0 for value in ratings.values()) == ("{3}" in LAYOUTS[name])
     (described,) = harness.describe(path)
     assert [*map(str, described.notes)] == [str(note) for note in harness.load(path).notes]
+
+
+@pytest.mark.parametrize("name", UNEVEN)
+def test_rows_that_are_written_in_another_way_than_their_header_are_read(folder, name):
+    path = folder / "a.csv"
+    path.write_text(text_of(UNEVEN[name]))
+    ratings, _ = same_on_all(path, folder)
+    assert {pair: value[0] for pair, value in ratings.items()} == TRUTH
 
 
 @pytest.mark.parametrize("name", WIDE)
@@ -263,7 +275,7 @@ def test_a_small_matrix_without_names_is_refused_with_both_readings(folder):
     path.write_text("5,3,0,1\n4,0,0,1\n1,1,0,5\n1,0,0,4\n0,1,5,4\n")
     with pytest.raises(DataError, match="4 columns of the same numbers") as refused:
         harness.load(path)
-    remedy = remedies_of(str(refused.value))[0]
+    (remedy,) = remedies_of(str(refused.value))
     ratings = harness.load({"path": str(path), **remedy.keys})
     assert (ratings.n_users, ratings.n_items, len(ratings)) == (5, 4, 13)
 

@@ -31,7 +31,7 @@ from harness.datasets.evidence import FEW, LINES, Placed, marks, placed_columns,
 from harness.datasets.readers.base import NO_ROWS, Reader, ReadOptions, example_lines
 from harness.datasets.readers.packed import BUFFER, CountedStream
 from harness.datasets.remedies import Remedy
-from harness.errors import DataError, counted, joined
+from harness.errors import ColumnsError, DataError, counted, joined
 from harness.notes.note import Note
 
 LONGEST_LINE = 1 << 20
@@ -150,7 +150,12 @@ def look(path: Path, options: ReadOptions, where: str, given: Set[str] = frozens
     if roles.names_columns([name.strip() for name in first]) and options.header is not False:
         rows = [split_line(line, separator) for line in lines[1:LINES] if line]
         first = _fields(begun.first, separator, options, at)
-        placed = Placed(*header_and_columns(first, options, at))
+        if rows and all(len(row) != len(first) for row in rows):
+            first, separator, rows = _as_rows(first, separator, lines[1:LINES], rows)
+        try:
+            placed = Placed(*header_and_columns(first, options, at))
+        except ColumnsError:  # said with the columns that may be meant
+            placed = placed_columns(first, rows, options.columns, options.header, at)
         if "timestamp" not in placed.columns and len(first) > len(placed.columns):
             notes += unread_time(first, rows, options.columns, placed.columns)
     else:
@@ -177,6 +182,22 @@ def look(path: Path, options: ReadOptions, where: str, given: Set[str] = frozens
             options = replace(options, **found)
             notes.append(layout_found(**found))
     return Seen(replace(options, layout=layout), first, rows, tuple(notes))
+
+
+def _as_rows(
+    names: list[str], separator: str, lines: list[str], rows: list[list[str]]
+) -> tuple[list[str], str, list[list[str]]]:
+    """Return names, separator and rows where no row is as long as the header.
+
+    R writes row names without one over them; and a header may have another separator than its rows.
+    """
+    if {len(row) for row in rows} == {len(names) + 1}:
+        return ["", *names], separator, rows
+    for mark in _SEPARATORS:
+        parted = [split_line(line, mark) for line in lines if line]
+        if {len(row) for row in parted} == {len(names)}:
+            return names, mark, parted
+    return names, separator, rows
 
 
 def _decoded(
