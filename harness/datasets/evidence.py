@@ -365,7 +365,8 @@ def _with_proposal(
         role: column.column
         for role, column in zip([r for r in lacking if r != "rating"], ids, strict=False)
     }
-    if error.roles and not lacking and len(at := roles(names, error.roles[0])) > 1:
+    at = roles(names, error.roles[0]) if error.roles and not lacking else []
+    if len(at) > 1 and names[at[0]] == names[at[1]]:
         keys = Remedy({"columns": {error.roles[0]: at[0] + 1}})
         return ColumnsError(
             error.finding, f"rename one, or name it by position, as {keys}", error.roles
