@@ -749,7 +749,12 @@ def candidates(
         elif column.is_time and "timestamp" not in roles:
             why = "may be the timestamp, but has an unusual name"
         elif usual:
-            why = f"may be the {usual}; another column has a name that is more usual"
+            other = "; another column has a name that is more usual" * (usual in roles)
+            why = f"may be the {usual}{other}"
+        elif "rating" not in roles and rows and may_be_rating(column, 21):
+            why = "may be the rating, as few numbers come again; has no usual name"
+        elif not {"user", "item"} <= roles.keys() and rows:
+            why = "may be the user or the item; has no usual name"
         else:
             why = "has no usual name"
         holds = column.holds() if rows else "not looked at"
