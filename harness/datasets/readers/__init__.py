@@ -6,6 +6,7 @@ others are imported for a file that no ending of this package's own readers fits
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -97,8 +98,21 @@ def recognised_by(reader: Any, head: bytes, name: str) -> Any:
 
 
 def kind_of_file(path: Path) -> str | None:
-    """Return the name of the reader of a file by its ending or its first bytes; None for text."""
-    return kind_of(path) or kind_of_content(path)
+    """Return the name of the reader of a file, by its first bytes before its ending; None for text.
+
+    What begins as any text may is of the kind that its ending says.
+    """
+    by_ending = kind_of(path)
+    return by_ending if by_ending and _may_be_text(path) else kind_of_content(path) or by_ending
+
+
+_TEXT = re.compile(rb"(\xef\xbb\xbf)?[^\0-\x08\x0e-\x1f<{\[][^\0-\x08\x0e-\x1b]*")
+
+
+def _may_be_text(path: Path) -> bool:
+    """Return whether a file begins as any text may: with no bytes that control, no brackets."""
+    with path.open("rb") as file:
+        return _TEXT.fullmatch(file.read(HEAD)) is not None
 
 
 def is_text(kind: str) -> bool:
@@ -132,23 +146,38 @@ def label_of(kind: str) -> str:
 def read_file(
     path: Path, options: ReadOptions, where: str, progress: Progress | None = None
 ) -> Table:
-    """Read a file with the reader that `options` name, or its ending, or its first bytes.
+    """Read a file with the reader that `options` name, or its first bytes, or its ending.
 
     A file that none of these fits is read as text, and a packed one as what it holds. `where` is
     for messages.
     """
     with unpacked(path, where, options.limits) as (path, where):
-        kind = options.kind or kind_of(path)
-        if kind is None:
-            with report_os_error(where, "cannot be read", "check the path", DataError):
-                kind = kind_of_content(path)
-                if kind is None and (fault := not_read(path)):
-                    raise DataError(f"{where}: {fault}")
-        reader = Delimited() if kind is None else reader_named(kind)
-        asked = replace(options, where=where, progress=progress)
-        with reading(where, kind):
-            columns: Any = reader.read(path, asked)
-        return columns if isinstance(columns, Table) else _as_table(columns, asked, kind or "")
+        kind = options.kind or recognised(path, where)
+        return read_as(kind, path, replace(options, where=where, progress=progress))
+
+
+def recognised(path: Path, where: str) -> str | None:
+    """Return the name of the reader of a file that is not packed; None for text.
+
+    Raises
+    ------
+    DataError
+        If it is of a kind that is not read.
+    """
+    with report_os_error(where, "cannot be read", "check the path", DataError):
+        kind = kind_of_file(path)
+        is_odd = kind is None or (is_text(kind) and not _may_be_text(path))
+        if is_odd and (fault := not_read(path)):
+            raise DataError(f"{where}: {fault}")
+        return kind
+
+
+def read_as(kind: str | None, path: Path, options: ReadOptions) -> Table:
+    """Read a file that is not packed with the reader of a name; None is that of texts."""
+    reader = Delimited() if kind is None else reader_named(kind)
+    with reading(options.where, kind):
+        columns: Any = reader.read(path, options)
+    return columns if isinstance(columns, Table) else _as_table(columns, options, kind or "")
 
 
 def _as_table(columns: Any, options: ReadOptions, kind: str) -> Table:
