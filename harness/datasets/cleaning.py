@@ -15,6 +15,7 @@ from harness._util.arguments import MOST_RATING, unit_fault
 from harness._util.libraries import pd
 from harness.datasets.columns import Mask, shown
 from harness.datasets.conversion import SHOWN, Coded, Flaw, Rows, Table
+from harness.datasets.numerals import as_key, proposed
 from harness.datasets.section import DatasetSection
 from harness.datasets.times import NO_TIME
 from harness.errors import DataError, counted
@@ -69,6 +70,8 @@ def clean(table: Table, section: DatasetSection) -> tuple[Table, tuple[float, fl
         table, usable = _added_up(table, duplicates, usable, notes)
         ratings = table.numbers["rating"]
     usable_ratings = ratings[usable]
+    if scale is None and table.scale is not None and len(usable_ratings):
+        scale = _meant_scale(table.scale, usable_ratings, section, notes)
     if scale is None and len(usable_ratings):
         scale = _found_scale(usable_ratings, notes)
         odd = outliers(usable_ratings, *scale) if out_of_scale != "keep" else None
@@ -81,7 +84,7 @@ def clean(table: Table, section: DatasetSection) -> tuple[Table, tuple[float, fl
     repeated = _repeated(table, usable, "rates")
     faults = [flaw for flaw in (*flaws, repeated) if len(flaw.rows)]
     if refused := [flaw for flaw in faults if getattr(section, flaw.policy, "error") == "error"]:
-        _refuse(refused, table, _ADVICE)
+        _refuse(refused, table, _ADVICE, section.values or {})
     if scale is None or not usable.any():
         message = f"no ratings are left ({'; '.join(map(str, notes))}); check the policies"
         raise DataError(f"{table.at(-1)}: {message}")
@@ -113,6 +116,29 @@ def _note_dropped(flaws: Sequence[Flaw], section: DatasetSection, notes: list[No
         n_lost = sum(len(flaw.rows) for flaw in flaws if flaw.policy == key)
         if n_lost and getattr(section, key) == "drop":
             notes.append(Note(f"{key}-dropped", {"n": n_lost}))
+    n_unnamed = sum(len(flaw.rows) for flaw in flaws if flaw.policy == "no_id")
+    if n_unnamed:
+        notes.append(Note("no-id-dropped", {"texts": section.no_id or [], "n": n_unnamed}))
+
+
+def _meant_scale(
+    scale: tuple[float, float],
+    ratings: NDArray[np.float64],
+    section: DatasetSection,
+    notes: list[Note],
+) -> tuple[float, float] | None:
+    """Return the scale that the writing of ratings shows, or None if it does not hold for all."""
+    low, high = scale
+    reason = "as they are written"
+    if section.values:
+        reason = "the lowest and highest number of `values`"
+        rated = [number for number in section.values.values() if number not in
+                 (section.not_rated or ())]  # fmt: skip
+        low, high = (min(rated), max(rated)) if rated else scale
+    if not low < high or ratings.min() < low or ratings.max() > high:
+        return None
+    notes.append(Note("scale-meant", {"low": low, "high": high, "reason": reason}))
+    return low, high
 
 
 def _found_scale(ratings: NDArray[np.float64], notes: list[Note]) -> tuple[float, float]:
@@ -205,7 +231,12 @@ def _without(flaws: Sequence[Flaw], n_rows: int) -> Mask:
     return sound
 
 
-def _refuse(flaws: Sequence[Flaw], table: Table, advice: Mapping[str, str]) -> None:
+def _refuse(
+    flaws: Sequence[Flaw],
+    table: Table,
+    advice: Mapping[str, str],
+    values: Mapping[str, float] = MappingProxyType({}),
+) -> None:
     """Raise for all rows with faults, of which there are some; `advice` says what else can be done.
 
     What is wrong in nearly all rows is said once, and nearly all rows are not for dropping.
@@ -229,6 +260,8 @@ def _refuse(flaws: Sequence[Flaw], table: Table, advice: Mapping[str, str]) -> N
             ways.append(f"{advice[flaw.policy]} {'it' if total == 1 else count}")
         if flaw.advice or (any(once) and flaw.role == "timestamp"):
             ways.append(flaw.advice or _OTHER_TIMES)
+        if flaw.policy == "unreadable" and table.words and flaw.policy in advice:
+            ways.append(_numbers_of_words(table.words, values))
     if total == 1:
         do = ", or ".join(["fix the data", *ways])
         raise DataError(f"{lines[0]}; {do}" if flaws[0].policy else lines[0])
@@ -238,6 +271,15 @@ def _refuse(flaws: Sequence[Flaw], table: Table, advice: Mapping[str, str]) -> N
     kinds = ", ".join(counts)
     lines.append(f"{at(-1)}: {total:,} faults{more} ({kinds}); fix the data" + ", or:" * bool(ways))
     raise DataError("\n".join([*lines, *(f"  {way}" for way in ways)]))
+
+
+def _numbers_of_words(words: Sequence[str], values: Mapping[str, float]) -> str:
+    """Return the key of a config that reads words as ratings."""
+    numbers = proposed(words)
+    key = as_key({**values, **numbers})
+    if None in numbers.values():
+        return f"`{key}` with a number for each reads these words as ratings"
+    return f"`{key}` reads these words as ratings; change the numbers as you like"
 
 
 def _are_alike(flaw: Flaw) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,8 +9,8 @@ from typing import TypedDict
 
 from harness.datasets.cleaning import outliers
 from harness.datasets.columns import RATINGS
-from harness.datasets.conversion import GROUPED
 from harness.datasets.loading import load
+from harness.datasets.numerals import marks_of
 from harness.datasets.places import find_file
 from harness.datasets.ratings import Ratings
 from harness.datasets.readers import column_names, is_text, kind_of_file, reading, separators_of
@@ -112,19 +111,6 @@ def find_section(path: Path, columns: Mapping[str, str | int] | None = None) -> 
         marks = [
             row[positions["rating"]] for row in rows[header:] if len(row) > positions["rating"]
         ]
-        section.update(_marks(marks))
+        found = {key: mark for key, mark in marks_of(marks)._asdict().items() if mark}
+        section.update(Description(**found))  # type: ignore[typeddict-item]
     return section
-
-
-def _marks(texts: list[str]) -> Description:
-    """Return what commas in numbers are: decimal marks, between thousands, or nothing certain."""
-    numbers = [text.strip() for text in texts]
-    with_commas = [text for text in numbers if re.fullmatch(r"-?\d+(,\d+)+", text)]
-    if not with_commas:
-        return Description()
-    if not all(re.fullmatch("-?" + GROUPED, text) for text in with_commas):
-        return Description(decimal=",")
-    plain = [int(text) for text in numbers if re.fullmatch(r"\d+", text)]
-    if any(text.count(",") > 1 for text in with_commas) or 100 <= max(plain, default=0) < 1000:
-        return Description(thousands=",")
-    return Description()

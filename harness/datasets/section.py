@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 import numpy as np
 from pydantic import (
     AfterValidator,
+    BeforeValidator,
     Field,
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
@@ -23,6 +24,7 @@ from pydantic_core import CoreSchema, core_schema
 from harness._util.arguments import MOST_RATING, unit_fault
 from harness._util.files import file_name
 from harness.datasets.catalogue import checked_name, find, names_of
+from harness.datasets.numerals import checked_texts, checked_values
 from harness.datasets.places import is_ratings_file
 from harness.datasets.policies import DuplicatePolicy, Policies
 from harness.datasets.readers import has_tables, is_text, kind_of, label_of
@@ -139,6 +141,7 @@ class _PluginName:
 
 
 DatasetName = Annotated[str, _PluginName("datasets")]
+Number = Annotated[float, Field(allow_inf_nan=False, ge=-MOST_RATING, le=MOST_RATING)]
 FormatName = Annotated[str, _PluginName("readers")]
 Column = str | Annotated[int, Field(ge=1)]
 
@@ -216,7 +219,7 @@ class ItemsSection(FeaturesSection):
     field, `unknown` and `(no genres listed)` mean none."""
 
 
-OF_VALUES = ("columns", "decimal", "thousands", "time_format", "id_spellings")
+OF_VALUES = ("columns", "decimal", "thousands", "values", "time_format", "id_spellings", "no_id")
 """Keys of a `DatasetSection` that say where values are and how they are written."""
 OF_LOADED = (
     *OF_VALUES,
@@ -295,11 +298,19 @@ class DatasetSection(_File):
     encoding: Encoding | None = None
     """Encoding of the text, as `latin-1` or `gbk`; UTF-8 unless a byte order mark shows another."""
 
-    decimal: Literal[".", ","] = "."
-    """The decimal mark of numbers in text: `,` for a rating written as 4,5."""
+    decimal: Literal[".", ","] | None = None
+    """The decimal mark of numbers in text: `,` for a rating written as 4,5. By default a point, or
+    a comma if all numbers with a mark can only have that one."""
 
     thousands: Literal[",", ".", " ", "'"] | None = None
-    """The mark between groups of three digits in text: `,` for 1234 written as 1,234."""
+    """The mark between groups of three digits in text: `,` for 1234 written as 1,234. By default
+    none, unless numbers can only be read with one. With `.`, decimals have a comma."""
+
+    values: Annotated[dict[str, Number], BeforeValidator(checked_values)] | None = None
+    """The numbers of words that stand for ratings, as `{like: 1, dislike: 0}`, without regard to
+    capital letters. The lowest and the highest are the scale unless `scale` says another. A text
+    that is not named makes its row unreadable; numbers stay as they are, unless the mapping
+    names one."""
 
     time_format: str | None = Field(default=None, min_length=1, max_length=60)
     """How timestamps are written: a pattern of `strptime`, as `%d/%m/%Y`, or a unit, one of
@@ -309,6 +320,12 @@ class DatasetSection(_File):
     id_spellings: Literal["keep", "join"] = "keep"
     """Ids that only Unicode or blanks tell apart, as an é of one or of two characters, a no-break
     space or a mark of no width: `join` makes them one; `keep` counts them in a note."""
+
+    no_id: Annotated[list[str], BeforeValidator(checked_texts)] | None = None
+    """Texts that stand for no user or item, as `[nan, Total]`: their rows are dropped and counted.
+    By default a text such as `nan`, `NA` or `None` among ids that are all numbers lacks a value
+    (see `missing`), a note names one among other ids, and a last row of totals is left out; `[]`
+    makes all texts ids."""
 
     like: Literal["pandas"] | None = None
     """How to read a file with invalid lines. For lastfm-360k, `pandas` reads it as
@@ -363,8 +380,8 @@ class DatasetSection(_File):
 
     @field_validator(
         "sha256", "most_megabytes", "most_seconds", "format", "columns", "separator", "header",
-        "skip", "comment", "encoding", "decimal", "thousands", "time_format", "id_spellings",
-        "table", "query",
+        "skip", "comment", "encoding", "decimal", "thousands", "values", "time_format",
+        "id_spellings", "no_id", "table", "query",
     )  # fmt: skip
     @classmethod
     def _describes_a_file(cls, value: object, info: ValidationInfo) -> object:
@@ -394,7 +411,7 @@ class DatasetSection(_File):
             raise ValueError("the scale of synthetic ratings is a key of `synthetic`; put it there")
         if self.name is None and self.path is None and self.synthetic is None:
             raise ValueError("no data is named; give name (as ml-100k), path or synthetic")
-        if self.decimal == self.thousands:
+        if self.decimal is not None and self.decimal == self.thousands:
             raise ValueError(
                 f"thousands: {self.thousands!r} is the decimal mark too; give two different ones"
             )
@@ -432,7 +449,7 @@ class DatasetSection(_File):
         return self.name or "synthetic"
 
 
-OF_TEXT = ("separator", "header", "skip", "comment", "encoding", "decimal", "thousands")
+OF_TEXT = ("separator", "header", "skip", "comment", "encoding")
 """Keys of files of text alone."""
 
 

@@ -100,8 +100,7 @@ FIRST = HEAD + "1,1,1,1\n"
         ("a.csv", b"", r"a\.csv: no rows of data; give a file that has some"),
         ("a.csv", "user,item,rating\n", r"a\.csv: no rows of data"),
         ("a.csv", "\n" + FIRST + "\n2,2,x,1\n", r"a\.csv:5: the rating 'x' is not a number; fix"),
-        ("a.csv", FIRST + '2,2,"4,5",1\n', r"a\.csv:3: the rating '4,5' .* decimal: ','"),
-        ("a.csv", "7;30;4,5\n", r"a\.csv:1: the rating '4,5' .* decimal: ','"),
+        ("a.csv", FIRST + '2,2,"4,5",1\n3,2,2.5,1\n', r"a\.csv:3: the rating '4,5' .* decimal:"),
         ("a.csv", FIRST + "2,2,,1\n", r"a\.csv:3: no rating; fix the data, or `missing"),
         ("a.csv", FIRST + "2,2,NaN,1\n", r"a\.csv:3: no rating"),
         ("a.csv", FIRST + "\n2,2,NULL,1\n", r"a\.csv:4: no rating"),
@@ -205,7 +204,7 @@ class TestQuotes:
             assert found[:2] == [
                 f"a.csv:{line}: the rating '3\"x' is not a number" for line in (4, 8)
             ]
-            assert "41 faults" in found[-2]
+            assert any("41 faults" in line for line in found)
             with pytest.raises(DataError, match=r"^a\.csv:162: 2 fields where the first"):
                 load("a.csv", lines.replace('"x', "") + "9,9\n")
 
@@ -363,7 +362,8 @@ class TestFaults:
                 ],
             ),
             (
-                "user;item;rating\n0;1;\n" + "".join(f"{n};1;{n % 5},5\n" for n in range(30)), {},
+                "user;item;rating\n0;1;\n" + "".join(f"{n};1;{n % 5},5\n" for n in range(30)),
+                {"decimal": "."},
                 "2: no rating\na.csv:3: the rating '0,5' is not a number; if that is a decimal "
                 "comma, say decimal: ',' (an option: --decimal ,)",
                 "31 faults in 31 rows, the first of each kind above (30 unreadable rows, "

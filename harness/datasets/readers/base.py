@@ -27,8 +27,7 @@ NO_ROWS = "no rows of data; give a file that has some"
 class ReadOptions(ValueFormat):
     """What is known of a file before it is opened, and what is read of it; None is found out.
 
-    How values are written is as in `harness.datasets.policies.ValueFormat`, but that numbers have
-    a decimal point unless `decimal` says otherwise.
+    How values are written is as in `harness.datasets.policies.ValueFormat`.
 
     Parameters
     ----------
@@ -53,7 +52,6 @@ class ReadOptions(ValueFormat):
         Of texts without a `separator`: those that are tried first.
     """
 
-    decimal: str = "."
     kind: str | None = None
     separator: str | None = None
     header: bool | None = None

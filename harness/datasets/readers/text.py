@@ -27,6 +27,7 @@ from harness._util.files import report_os_error
 from harness._util.libraries import arrow_csv, pa
 from harness.datasets.columns import RATINGS, find_columns, is_number, refuse_without_ratings
 from harness.datasets.conversion import SHOWN, Flaw, Table, convert
+from harness.datasets.numerals import is_written
 from harness.datasets.readers.base import NO_ROWS, Reader, ReadOptions, example_lines
 from harness.datasets.readers.packed import BUFFER, CountedStream
 from harness.errors import DataError, counted, joined
@@ -96,7 +97,7 @@ def header_and_columns(
         header = by_name or roles.names_columns(fields)
         if not header:
             marks = _numbers(fields, options)
-            text = next((mark for mark in marks if not is_number(mark.replace(",", "."))), None)
+            text = next((mark for mark in marks if not _is_rating(mark, options)), None)
             if text is not None:
                 header = True
                 where += f": a header, it seems, as {text!r} is no number" * bool(text)
@@ -110,6 +111,11 @@ def header_and_columns(
             named[role] = position
     names = [f"column {n + 1}" for n in range(len(fields))]
     return False, find_columns(names, named, where, roles)
+
+
+def _is_rating(text: str, options: ReadOptions) -> bool:
+    """Return whether a field may be a rating rather than the name of a column."""
+    return is_number(text.replace(",", ".")) or is_written(text, options.values)
 
 
 def _numbers(fields: Sequence[str], options: ReadOptions) -> list[str]:
