@@ -365,7 +365,7 @@ def read_ids(
         notes.append(Note("blanks-merged", {"role": role, "n": n_merged}))
     names = merged.dictionary.to_numpy(zero_copy_only=False)
     positions = merged.indices.to_numpy()
-    has_marks = pc.invert(pc.string_is_ascii(merged.dictionary)).to_numpy(zero_copy_only=False)
+    has_marks = _may_differ(merged.dictionary)
     if has_marks.any():
         names, positions = _spelled(names, positions, has_marks, role, values, notes)
     positions = np.append(np.where(names[positions] == "", -1, positions), -1).astype(np.int32)
@@ -393,14 +393,39 @@ def _whole(texts: pa.StringArray, role: str, notes: list[Note]) -> pa.StringArra
     return whole
 
 
+_UUID = r"^\{?[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}\}?$"
+_MAIL = r"^[^@\s]+@[^@\s]+\.[A-Za-z]{2,}$"
+_ZEROS = r"^0[0-9]+$"
+
+
+def _may_differ(names: pa.StringArray) -> Mask:
+    """Return which ids another spelling may be of: marks, capital letters, zeros before digits."""
+    differ = pc.invert(pc.string_is_ascii(names))
+    has_capitals = pc.match_substring_regex(names, "[A-Z]")
+    of_no_case = pc.match_substring_regex(names, f"{_UUID}|{_MAIL}")
+    differ = pc.or_(differ, pc.and_(has_capitals, of_no_case))
+    lengths = pc.min_max(pc.utf8_length(names))
+    if lengths["min"] != lengths["max"]:
+        differ = pc.or_(differ, pc.match_substring_regex(names, _ZEROS))
+    return np.asarray(differ.to_numpy(zero_copy_only=False))
+
+
 def plain_spelling(text: str) -> str:
     r"""Return an id in Unicode's composed form, without invisible marks, with plain blanks.
+
+    A UUID and an e-mail address are in small letters, and digits without zeros before them.
 
     Examples
     --------
     >>> plain_spelling("bob\u00a0"), plain_spelling("cafe\u0301") == "caf\u00e9"
     ('bob', True)
+    >>> plain_spelling("Ann@Shop.org"), plain_spelling("007"), plain_spelling("Ann")
+    ('ann@shop.org', '7', 'Ann')
     """
+    if text.isascii():
+        if re.fullmatch(_ZEROS, text):
+            return text.lstrip("0") or "0"
+        return text.lower() if re.fullmatch(f"{_UUID}|{_MAIL}", text) else text
     composed = unicodedata.normalize("NFC", text)
     visible = "".join(sign for sign in composed if unicodedata.category(sign) != "Cf")
     return re.sub(r"\s+", " ", visible).strip()
@@ -420,6 +445,11 @@ def _spelled(
     first: dict[str, int] = {}
     same = np.array([first.setdefault(name, place) for place, name in enumerate(plain)])
     alike = np.flatnonzero(same != np.arange(len(names)))
+    is_alone = has_marks.copy()
+    is_alone[alike] = is_alone[same[alike]] = False
+    for place in np.flatnonzero(is_alone):
+        if names[place].startswith("0"):
+            plain[place] = names[place]  # 0123 stays where there is no 123
     if not len(alike):
         return names, positions
     one, other = names[same[alike[0]]], names[alike[0]]

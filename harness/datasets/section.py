@@ -314,12 +314,14 @@ class DatasetSection(_File):
 
     time_format: str | None = Field(default=None, min_length=1, max_length=60)
     """How timestamps are written: a pattern of `strptime`, as `%d/%m/%Y`, or a unit, one of
-    `seconds`, `milliseconds`, `microseconds`, `nanoseconds` and `days` since 1970; by default
-    found."""
+    `seconds`, `milliseconds`, `microseconds`, `nanoseconds`, `minutes`, `hours` and `days` since
+    1970, and `excel` for days as Excel counts them; by default found."""
 
     id_spellings: Literal["keep", "join"] = "keep"
-    """Ids that only Unicode or blanks tell apart, as an é of one or of two characters, a no-break
-    space or a mark of no width: `join` makes them one; `keep` counts them in a note."""
+    """Ids that look like one: that only Unicode or blanks tell apart, as an é of one or of two
+    characters or a no-break space, UUIDs and e-mail addresses in capital and small letters, and
+    numbers with and without zeros before them. `join` makes them one; `keep` counts them in a
+    note."""
 
     no_id: Annotated[list[str], BeforeValidator(checked_texts)] | None = None
     """Texts that stand for no user or item, as `[nan, Total]`: their rows are dropped and counted.

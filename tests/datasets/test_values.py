@@ -9,7 +9,9 @@ import pytest
 from ruamel.yaml import YAML
 
 from harness import datasets
+from harness.datasets.loading import load_under
 from harness.datasets.numerals import proposed
+from harness.datasets.section import DatasetSection
 from harness.errors import DataError
 
 NUMBERS = [3, 1, 4, 5, 2, 3, 1, 5]
@@ -45,8 +47,8 @@ def source(texts, way, folder):
 def load(given, **keys):
     """Load a path or data under keys of a config."""
     if isinstance(given, pd.DataFrame | list):
-        section = datasets.section.DatasetSection(path="-", **keys)
-        return datasets.loading.load_under(given, section)
+        section = DatasetSection(path="-", **keys)
+        return load_under(given, section)
     return datasets.load({"path": str(given), **keys})
 
 
@@ -220,8 +222,8 @@ def test_numbers_of_ratings_can_be_named_too():
     ratings = datasets.Ratings.from_columns(
         [1, 2], [1, 2], ["low", "high"], values={"low": 3, "high": 4}
     )
-    section = datasets.section.DatasetSection(path="-", scale=[0, 9], values={"3": 5, "4": 6})
-    assert datasets.loading.load_under(ratings, section).ratings.tolist() == [5, 6]
+    section = DatasetSection(path="-", scale=[0, 9], values={"3": 5, "4": 6})
+    assert load_under(ratings, section).ratings.tolist() == [5, 6]
 
 
 @pytest.mark.parametrize(
