@@ -287,7 +287,7 @@ def _refuse(
             ways.append(_numbers_of_words(table.words, values))
     if total == 1:
         do = ", or ".join(["fix the data", *ways])
-        raise DataError(f"{lines[0]}; {do}" if flaws[0].policy else lines[0])
+        raise DataError(f"{lines[0]}; {do}" if flaws[0].policy or ways else lines[0])
     extent = "the first" if any(once) else f"the first {SHOWN}"
     extent = "the first of each kind" if len(flaws) > 1 else extent
     more = f" in {len(table):,} rows" * any(once) + f", {extent} above" * (total > len(lines))

@@ -149,6 +149,11 @@ Column = str | Annotated[int, Field(ge=1)]
 Encoding = Annotated[str, Field(max_length=40), AfterValidator(_checked_encoding)]
 
 
+def _quotes(value: object) -> object:
+    """Return the marks that are meant by true and false."""
+    return {True: "double", False: "none"}[value] if isinstance(value, bool) else value
+
+
 class ColumnsSection(Section):
     """Columns by role: a name from the header, or a position from 1."""
 
@@ -298,6 +303,11 @@ class DatasetSection(_File):
     encoding: Encoding | None = None
     """Encoding of the text, as `latin-1` or `gbk`; UTF-8 unless a byte order mark shows another."""
 
+    quotes: Annotated[Literal["double", "single", "none"], BeforeValidator(_quotes)] | None = None
+    """The quotation marks that may enclose fields of text: `double`, `single` as in exports of
+    MySQL, or `none` where marks are parts of the text, as in the files of IMDb. By default
+    double, unless the first lines show others."""
+
     decimal: Literal[".", ","] | None = None
     """The decimal mark of numbers in text: `,` for a rating written as 4,5. By default a point, or
     a comma if all numbers with a mark can only have that one."""
@@ -382,7 +392,7 @@ class DatasetSection(_File):
 
     @field_validator(
         "sha256", "most_megabytes", "most_seconds", "format", "columns", "separator", "header",
-        "skip", "comment", "encoding", "decimal", "thousands", "values", "time_format",
+        "skip", "comment", "encoding", "quotes", "decimal", "thousands", "values", "time_format",
         "id_spellings", "no_id", "table", "query",
     )  # fmt: skip
     @classmethod
@@ -451,7 +461,7 @@ class DatasetSection(_File):
         return self.name or "synthetic"
 
 
-OF_TEXT = ("separator", "header", "skip", "comment", "encoding")
+OF_TEXT = ("separator", "header", "skip", "comment", "encoding", "quotes")
 """Keys of files of text alone."""
 
 

@@ -58,6 +58,7 @@ REFUSED = {
     "skip": 1,
     "comment": "#",
     "encoding": "latin-1",
+    "quotes": "none",
     "like": "pandas",
     "synthetic": {"seed": 1},
     "most_megabytes": 100,

@@ -33,7 +33,7 @@ class ReadOptions(ValueFormat):
     ----------
     kind : str or None
         The name of a reader.
-    separator, header, skip, comment, encoding, form, layout
+    separator, header, skip, comment, encoding, quotes, form, layout
         Of texts. `form` names the fields that a line must have, where they are fixed; a `layout`
         takes the place of all but `encoding`, `decimal` and `roles`.
     table, query : str or None
@@ -56,6 +56,7 @@ class ReadOptions(ValueFormat):
     separator: str | None = None
     header: bool | None = None
     encoding: str | None = None
+    quotes: str | None = None
     columns: Mapping[str, str | int | None] = field(default_factory=dict)
     skip: int = 0
     comment: str | None = None

@@ -47,6 +47,7 @@ class Layout(NamedTuple):
     n_fields: int
     columns: dict[str, int]
     quotes: bool = True
+    quote: str = '"'
 
     @property
     def is_one_byte(self) -> bool:
@@ -55,7 +56,7 @@ class Layout(NamedTuple):
 
     @property
     def quoted(self) -> bool:
-        """Whether a field may be in double quotes."""
+        """Whether a field may be in quotation marks."""
         return self.quotes and self.is_one_byte
 
     def split(self, line: str) -> list[str]:
@@ -67,7 +68,8 @@ def lay_out(first: str, options: ReadOptions, where: str) -> Layout:
     """Find separator, header and columns from the first line and the known format."""
     roles = options.roles
     separator = options.separator or separator_of(first, options)
-    fields = [legible(name.strip()) for name in split_line(first, separator)]
+    quotes = options.quotes != "none"
+    fields = [legible(name.strip()) for name in split_line(first, separator, quotes)]
     if len(fields) < roles.least:
         needs_ratings = "rating" in roles.required and not roles.strict
         if needs_ratings and not roles.positions(fields, "rating"):
@@ -161,7 +163,15 @@ def split_line(line: str, separator: str, quotes: bool = True) -> list[str]:
         return re.split(r"[ \t]+", line.strip(" \t"))
     if len(separator) > 1 or not separator.isascii() or not quotes:
         return line.split(separator)
-    return next(csv.reader([line], delimiter=separator), [])
+    fields = next(csv.reader([line], delimiter=separator), [])
+    if len(fields) > 1 and all(map(in_single_quotes, fields)):
+        return next(csv.reader([line], delimiter=separator, quotechar="'"), [])
+    return fields
+
+
+def in_single_quotes(field: str) -> bool:
+    """Return whether a field begins and ends with a single quotation mark."""
+    return len(field) > 1 and field[0] == field[-1] == "'"
 
 
 def legible(name: str) -> str:
@@ -348,6 +358,7 @@ _NOT_CLOSED = (
     "a quotation mark is opened here and not closed before a separator or a line end; double it "
     "if it belongs to the text, or remove it"
 )
+_MARKS_AS_TEXT = "`quotes: none` reads quotation marks as parts of the text"
 
 
 def read_text(stream: io.BufferedReader, options: ReadOptions, where: str) -> Table:
@@ -374,13 +385,52 @@ def read_text(stream: io.BufferedReader, options: ReadOptions, where: str) -> Ta
     elif (code := _assumption(options)) and not layout.columns.keys() <= options.columns.keys():
         order = sorted(layout.columns, key=layout.columns.__getitem__)
         notes.append(Note(code, {"order": order}))
-    rows = _Rows(layout, options, line, notes)
+    rows = _Rows(_with_quotes(layout, options, body, notes), options, line, notes)
     for block in chain([body], blocks):
-        if not rows.add_block(block):
+        if not rows.add_block(block) and not rows.add_as_text(block):
             rows.add_records(block, blocks)
             if len(rows.faults[""]) > MOST_FAULTS:
                 break
     return rows.table(where)
+
+
+QUOTES = {"double": '"', "single": "'", "none": ""}
+"""Quotation marks by the key `quotes` of a config."""
+
+
+def _with_quotes(layout: Layout, options: ReadOptions, body: str, notes: list[Note]) -> Layout:
+    """Return a layout with the quotation marks that a config names, or the first lines show."""
+    if options.quotes is not None:
+        return layout._replace(quotes=options.quotes != "none", quote=QUOTES[options.quotes] or '"')
+    if not layout.quoted or "'" not in body[:LONGEST_LINE]:
+        return layout
+    lines = body[: LONGEST_LINE >> 4].split("\n")[:SHOWN]
+    rows = [line.split(layout.separator) for line in lines if line]
+    rows = [row for row in rows if len(row) == layout.n_fields]
+    places = layout.columns.values()
+    if rows and any(all(in_single_quotes(row[place]) for row in rows) for place in places):
+        notes.append(Note("quotes-found", {"mark": "'", "key": "single"}))
+        return layout._replace(quote="'")
+    return layout
+
+
+def _fit_as_text(block: str, layout: Layout) -> bool:
+    """Return whether all lines have their fields if quotation marks are read as text."""
+    return all(
+        line.count(layout.separator) == layout.n_fields - 1 for line in block.split("\n") if line
+    )
+
+
+def _pair_up(block: str, layout: Layout) -> bool:
+    """Return whether the quotation marks of a block enclose fields, each in one line."""
+    try:
+        plain = block.replace(f"\\{layout.quote}", "")  # as some programs double a mark
+        lines = csv.reader(
+            plain.split("\n"), delimiter=layout.separator, quotechar=layout.quote, strict=True
+        )
+        return all(not fields or len(fields) == layout.n_fields for fields in lines)
+    except csv.Error:
+        return False
 
 
 def _assumption(options: ReadOptions) -> str:
@@ -452,6 +502,10 @@ class _Rows:
     """What is wrong with the first of them."""
     tall: list[int] = field(default_factory=list)
     """The lines of rows that take several."""
+    fits_as_text: bool = True
+    """Whether all lines have their fields if quotation marks are read as text."""
+    has_quotes: bool = False
+    """Whether a field was in quotation marks."""
 
     @cached_property
     def types(self) -> dict[str, pa.DataType]:
@@ -466,7 +520,7 @@ class _Rows:
         layout = self.layout
         separator = layout.separator
         if layout.is_one_byte:
-            if layout.quotes and '"' in block:
+            if layout.quotes and layout.quote in block:
                 return False
         else:
             if UNIT in block:
@@ -510,12 +564,33 @@ class _Rows:
         self.line += block.count("\n")
         return True
 
+    def add_as_text(self, block: str) -> bool:
+        """Add a block whose quotation marks are text, if the first block with marks shows it.
+
+        Between tabs, marks that do not pair up are text where every line has its fields.
+        """
+        layout = self.layout
+        if not layout.quoted or layout.quote != '"' or self.options.quotes is not None:
+            return False
+        if self.has_quotes or layout.separator != "\t" or not _fit_as_text(block, layout):
+            return False
+        whole = block
+        if len(block) >= BLOCK:  # of which the last row may go on
+            whole = block[: block.rstrip("\n").rfind("\n") + 1]
+        if _pair_up(whole, layout):
+            self.has_quotes = re.search(rf"(?m)(^|\t){layout.quote}", whole) is not None
+            return False
+        self.notes.append(Note("marks-are-text", {"key": "none"}))
+        self.layout = layout._replace(quotes=False)
+        return self.add_block(block)
+
     def add_records(self, block: str, blocks: Iterator[str]) -> None:
         """Add a block record by record; one with a fault becomes a row without values."""
         layout = self.layout
         pick, nothing = itemgetter(*layout.columns.values()), (None,) * len(layout.columns)
         rows: list[tuple[str | None, ...]] = []
         lines: list[int] = []
+        self.fits_as_text &= layout.quoted and _fit_as_text(block, layout)
         for n_taken, fields, fault in _records(block, blocks, layout):
             if fault or fields not in ([], [""]):
                 policy = ""
@@ -550,6 +625,10 @@ class _Rows:
                 return f"the {role} is not UTF-8; {self.options.advice()}"
         return ""
 
+    def _are_marks(self, rows: list[int]) -> bool:
+        """Return whether a quotation mark is what is wrong, and no line needs one."""
+        return self.fits_as_text and self.described.get(rows[0]) == _NOT_CLOSED
+
     def table(self, where: str) -> Table:
         """Return the converted columns of all rows."""
         if not self.n_rows:
@@ -562,7 +641,12 @@ class _Rows:
             return f"{where}:{lines[row - first]}"
 
         flaws = [
-            Flaw(policy, np.array(rows, np.int64), self.described.__getitem__)
+            Flaw(
+                policy,
+                np.array(rows, np.int64),
+                self.described.__getitem__,
+                _MARKS_AS_TEXT * (not policy and self._are_marks(rows)),
+            )
             for policy, rows in self.faults.items()
             if rows
         ]
@@ -599,7 +683,9 @@ def _records(
     while lines:
         records: Iterator[list[str]] = (layout.split(line.rstrip("\n")) for line in source())
         if layout.quoted:
-            records = csv.reader(source(), delimiter=layout.separator, strict=True)
+            records = csv.reader(
+                source(), delimiter=layout.separator, quotechar=layout.quote, strict=True
+            )
         try:
             for fields in records:
                 fault = TOO_LONG if len(record_lines[0]) > LONGEST_LINE else ""
@@ -620,10 +706,12 @@ def _records(
 
 def _escaped(line: str, layout: Layout) -> list[str] | None:
     r"""Return the fields of a line in which ``\"`` stands for a quotation mark; None if not all."""
-    if not layout.quoted or '\\"' not in line:
+    if not layout.quoted or f"\\{layout.quote}" not in line:
         return None
     try:
-        (fields,) = csv.reader([line], delimiter=layout.separator, escapechar="\\", strict=True)
+        (fields,) = csv.reader(
+            [line], delimiter=layout.separator, quotechar=layout.quote, escapechar="\\", strict=True
+        )
     except (csv.Error, ValueError):
         return None
     return fields if len(fields) == layout.n_fields else None
