@@ -15,8 +15,9 @@ from harness.datasets.places import find_file
 from harness.datasets.ratings import Ratings
 from harness.datasets.readers import column_names, is_text, kind_of_file, reading, separators_of
 from harness.datasets.readers.base import ReadOptions
+from harness.datasets.readers.encodings import encoding_of
 from harness.datasets.readers.packed import unpacked
-from harness.datasets.readers.text import encoding_of, header_and_columns, read_sample
+from harness.datasets.readers.text import header_and_columns, read_sample
 from harness.errors import DataError
 
 LINES = 200

@@ -28,7 +28,7 @@ from harness.datasets.numerals import checked_texts, checked_values
 from harness.datasets.places import is_ratings_file
 from harness.datasets.policies import DuplicatePolicy, Policies
 from harness.datasets.readers import has_tables, is_text, kind_of, label_of
-from harness.datasets.readers.text import checked_encoding
+from harness.datasets.readers.encodings import checked_encoding
 from harness.errors import counted
 from harness.plugins import registry as plugins
 from harness.schema.sections import MOST_SECONDS, Section
@@ -301,7 +301,8 @@ class DatasetSection(_File):
     other line."""
 
     encoding: Encoding | None = None
-    """Encoding of the text, as `latin-1` or `gbk`; UTF-8 unless a byte order mark shows another."""
+    """Encoding of the text, as `latin-1` or `gbk`; by default UTF-8, unless a byte order mark or
+    the text itself shows another."""
 
     quotes: Annotated[Literal["double", "single", "none"], BeforeValidator(_quotes)] | None = None
     """The quotation marks that may enclose fields of text: `double`, `single` as in exports of

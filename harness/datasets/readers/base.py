@@ -70,11 +70,15 @@ class ReadOptions(ValueFormat):
     progress: Progress | None = None
     separators: tuple[str, ...] = ()
 
+    @property
+    def finds_encoding(self) -> bool:
+        """Whether the encoding of a text that is not UTF-8 is found: of ratings and features."""
+        return self.roles is RATINGS or not self.roles.usual
+
     def advice(self, encoding: str = "latin-1") -> str:
         """Return what to do about another encoding; of ratings and features a config names it."""
-        is_named = self.roles is RATINGS or not self.roles.usual
         name = f", or name its encoding, as encoding: {encoding}"
-        return "save the file as UTF-8" + name * is_named
+        return "save the file as UTF-8" + name * self.finds_encoding
 
 
 class Reader:

@@ -29,6 +29,12 @@ from harness.datasets.columns import RATINGS, find_columns, is_number, refuse_wi
 from harness.datasets.conversion import SHOWN, Flaw, Table, convert
 from harness.datasets.numerals import is_written
 from harness.datasets.readers.base import NO_ROWS, Reader, ReadOptions, example_lines
+from harness.datasets.readers.encodings import (
+    encoding_of_bytes,
+    is_mostly_utf_8,
+    refusal,
+    unmarked_encoding,
+)
 from harness.datasets.readers.packed import BUFFER, CountedStream
 from harness.errors import DataError, counted, joined
 from harness.notes.note import Note
@@ -271,81 +277,6 @@ def _is_header(header: str, first: str, separator: str | None, options: ReadOpti
     return False
 
 
-_PIECE = 1 << 20
-_HIGH = re.compile(rb"[\x80-\xff]+")
-LEAST_SIGNS = 20
-"""Fewer characters of two bytes show no language."""
-
-
-def checked_encoding(name: str) -> str:
-    """Return the name of an encoding that Python knows, or raise `ValueError`."""
-    try:
-        is_text = codecs.lookup(name)._is_text_encoding
-    except (LookupError, ValueError):
-        is_text = False
-    if not is_text:
-        raise ValueError(
-            f"{name!r} is no encoding; use one such as utf-8, utf-16, latin-1, cp1252, cp1251, "
-            "gbk, big5, shift_jis or euc_kr"
-        )
-    return name
-
-
-def unmarked_encoding(start: bytes) -> str | None:
-    """Return which UTF-16 a text without byte order mark is, by its first four bytes.
-
-    Examples
-    --------
-    >>> unmarked_encoding("user".encode("utf-16-le")[:4]), unmarked_encoding(b"user")
-    ('utf-16-le', None)
-    """
-    zeros = "".join("0" if byte == 0 else "x" for byte in start[:4])
-    return {"x0x0": "utf-16-le", "0x0x": "utf-16-be"}.get(zeros)
-
-
-def encoding_of(path: Path) -> str | None:
-    """Return the encoding that a config has to name; None for UTF-8, or where a mark says it."""
-    with path.open("rb") as file:
-        start = file.peek(4)[:4]
-        if start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-            return None
-        if encoding := unmarked_encoding(start):
-            return encoding
-        try:
-            for _ in codecs.iterdecode(iter(partial(file.read, _PIECE), b""), "utf-8"):
-                pass
-        except UnicodeDecodeError:
-            file.seek(0)
-            return encoding_of_bytes(file.read(_PIECE))
-    return None
-
-
-def encoding_of_bytes(data: bytes) -> str:
-    r"""Return the encoding of text that is not UTF-8: ``gbk`` if all shows it, else ``cp1252``.
-
-    In Western text, bytes above 127 stand alone between letters; in Chinese they come in pairs
-    whose first byte says which character it is. Pairs of other languages use a part of the same
-    first bytes, so those that only Chinese uses have to be among them.
-
-    Examples
-    --------
-    >>> encoding_of_bytes("用户,电影,评分\\n用户七,霸王别姬,五\n用户八,赤壁,四\n".encode("gbk"))
-    'gbk'
-    >>> encoding_of_bytes("Jürgen,Amélie,5\n".encode("latin-1"))
-    'cp1252'
-    """
-    runs = _HIGH.findall(data[: data.rfind(b"\n") + 1] or data)
-    pairs = [run[n : n + 2] for run in runs if len(run) % 2 == 0 for n in range(0, len(run), 2)]
-    n_odd = sum(len(run) % 2 for run in runs)
-    if not n_odd and len(pairs) >= LEAST_SIGNS:
-        lead = [pair[0] for pair in pairs]
-        are_signs = all(0xA1 <= pair[0] <= 0xF7 and pair[1] >= 0xA1 for pair in pairs)
-        usual = sum(0xB0 <= byte <= 0xD7 for byte in lead)
-        if are_signs and usual >= 0.8 * len(lead) and any(0xC9 <= byte <= 0xD7 for byte in lead):
-            return "gbk"
-    return "cp1252"
-
-
 BLOCK = 1 << 22
 MOST_FAULTS = 10_000
 """Unmatched quotation marks after which a file is refused."""
@@ -367,7 +298,8 @@ def read_text(stream: io.BufferedReader, options: ReadOptions, where: str) -> Ta
     Faults of single rows are in the table. Raised with file and line are: no rows, a missing
     column, an encoding that does not fit, a line that never ends.
     """
-    blocks = _blocks(stream, options, where)
+    found: list[Note] = []
+    blocks = _blocks(stream, options, where, found)
     if options.skip or options.comment:
         blocks = without_comments(blocks, options)
     begun = find_beginning(blocks, options, where)
@@ -391,6 +323,7 @@ def read_text(stream: io.BufferedReader, options: ReadOptions, where: str) -> Ta
             rows.add_records(block, blocks)
             if len(rows.faults[""]) > MOST_FAULTS:
                 break
+    notes[:0] = found
     return rows.table(where)
 
 
@@ -452,20 +385,33 @@ def read_sample(
     return separator, [[legible(name.strip()) for name in row] for row in islice(rows, n_rows)]
 
 
-def _blocks(stream: io.BufferedReader, options: ReadOptions, where: str) -> Iterator[str]:
-    r"""Yield a text in blocks of whole lines, which end with ``\n``; stray bytes as surrogates."""
+def _blocks(
+    stream: io.BufferedReader, options: ReadOptions, where: str, notes: list[Note] | None = None
+) -> Iterator[str]:
+    r"""Yield a text in blocks of whole lines, which end with ``\n``; stray bytes as surrogates.
+
+    The first block that is not UTF-8 shows its encoding, unless the options name one; a note says
+    it.
+    """
     start, encoding = stream.peek(4)[:4], options.encoding
-    if encoding is None and start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+    if encoding is None and start[:4] in (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE):
+        encoding = "utf-32"
+    elif encoding is None and start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         encoding = "utf-16"
     elif encoding in (None, "utf-8", "utf-16") and b"\0" in start:
         unmarked = unmarked_encoding(start)
-        if unmarked is not None:
+        if unmarked is not None and encoding is not None:
             advice = options.advice(unmarked)
             raise DataError(f"{where}: UTF-16 without a byte order mark, it seems; {advice}")
+        if unmarked is not None:
+            _note_encoding(unmarked, "", notes)
+            encoding = unmarked
+    is_found = encoding is None and options.finds_encoding
     encoding = encoding or "utf-8"
     errors = "surrogateescape" if encoding == "utf-8" else "strict"
     text = io.TextIOWrapper(stream, encoding, errors)
     mark, n_lines = "\ufeff", 0
+    own = ""
     try:
         while block := text.read(BLOCK):
             if not block.endswith("\n"):
@@ -474,14 +420,46 @@ def _blocks(stream: io.BufferedReader, options: ReadOptions, where: str) -> Iter
                 if len(rest) == LONGEST_LINE and not rest.endswith("\n"):
                     line = n_lines + block.count("\n") + 1
                     raise DataError(f"{where}:{line}: {TOO_LONG}")
+            if is_found and not block.isascii():
+                is_found = False
+                own = _own_encoding(block, where, n_lines, notes)
             n_lines += block.count("\n")
+            if own and not block.isascii():
+                block = block.encode("utf-8", "surrogateescape").decode(own)
             yield block.removeprefix(mark)
             mark = ""
     except UnicodeError as error:
-        raise DataError(f"{where}: not {encoding} ({error}); {options.advice()}") from None
+        name = own or encoding
+        raise DataError(f"{where}: not {name} ({error}); {options.advice()}") from None
     finally:
         if not stream.closed:
             text.detach()  # the stream is closed by its owner
+
+
+def _own_encoding(block: str, where: str, n_before: int, notes: list[Note] | None) -> str:
+    """Return the encoding of a block that is not UTF-8, or refuse it with those it may be.
+
+    Empty for UTF-8, and for text of which but a few bytes are not.
+    """
+    if not _NO_UTF_8.search(block):
+        return ""
+    data = block.encode("utf-8", "surrogateescape")
+    if is_mostly_utf_8(data):
+        return ""
+    encoding = encoding_of_bytes(data)
+    if encoding is None:
+        lines = enumerate(block.split("\n"), n_before + 1)
+        line = next(number for number, text in lines if not text.isascii())
+        raise DataError(f"{where}:{line}: {refusal(data)}")
+    text = data.decode(encoding, "replace")
+    _note_encoding(encoding, next(line for line in text.split("\n") if not line.isascii()), notes)
+    return encoding
+
+
+def _note_encoding(encoding: str, line: str, notes: list[Note] | None) -> None:
+    if notes is not None:
+        example = f" ({line.strip()[:40]})" if line else ""
+        notes.append(Note("encoding-found", {"encoding": encoding, "example": example}))
 
 
 @dataclass
