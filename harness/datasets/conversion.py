@@ -288,9 +288,12 @@ def _without_lost(
     """
     asked = MISSING if values.no_id is None else [text.strip().casefold() for text in values.no_id]
     texts = {text for text in asked if text}
-    are_lost = np.array([text.casefold() in texts for text in coded.ids.tolist()], bool)
-    if not are_lost.any():
+    longest = max(map(len, texts), default=0)
+    codes, ids = coded
+    found = {text for text in ids.tolist() if len(text) <= longest and text.casefold() in texts}
+    if not found:
         return coded, []
+    are_lost = np.array([text in found for text in ids.tolist()], bool)
     lost = np.append(are_lost, False)[coded.codes]
     if values.no_id is None:
         others = [text for text in coded.ids[~are_lost].tolist() if text]
@@ -301,7 +304,6 @@ def _without_lost(
                 seen = {"role": role, "text": text, "key": quoted(text), "n": int(counts[place])}
                 notes.append(Note("maybe-no-id", seen))
             return coded, []
-    ids, codes = coded.ids, coded.codes
     describe = lambda row: f"the {role} {shown(ids[codes[row]])} stands for no {role}, it seems"  # noqa: E731
     policy = "missing" if values.no_id is None else "no_id"
     flaw = Flaw(policy, np.flatnonzero(lost), describe, "`no_id: []` reads such texts as ids")
@@ -401,6 +403,8 @@ _ZEROS = r"^0[0-9]+$"
 def _may_differ(names: pa.StringArray) -> Mask:
     """Return which ids another spelling may be of: marks, capital letters, zeros before digits."""
     differ = pc.invert(pc.string_is_ascii(names))
+    if not pc.any(pc.match_substring_regex(names, "^0|[A-Z]")).as_py():
+        return np.asarray(differ.to_numpy(zero_copy_only=False))
     has_capitals = pc.match_substring_regex(names, "[A-Z]")
     of_no_case = pc.match_substring_regex(names, f"{_UUID}|{_MAIL}")
     differ = pc.or_(differ, pc.and_(has_capitals, of_no_case))

@@ -447,9 +447,10 @@ class TimeReader:
 
 def _short_days(numbers: NDArray[Any]) -> pd.Series[pd.Timestamp] | None:
     """Return the distinct days of numbers that are all written as 050917; or None."""
+    if not (numbers.min() > 10**4 and numbers.max() < 10**6):
+        return None
     distinct = np.unique(numbers)
-    is_short = distinct[0] > 10**4 and distinct[-1] < 10**6
-    if not is_short or len(distinct) < LEAST_DAYS or (distinct != np.floor(distinct)).any():
+    if len(distinct) < LEAST_DAYS or (distinct != np.floor(distinct)).any():
         return None
     texts = pd.Series(distinct.astype(np.int64).astype(str)).str.zfill(6)
     days = pd.to_datetime(texts, format="%y%m%d", errors="coerce", utc=True)
