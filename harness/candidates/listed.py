@@ -113,7 +113,7 @@ class Listed(_OfPairs):
         """Read the file, once."""
         roles = Roles({"user": "id", "item": "id"}, RATINGS.usual)
         place = find_file(self.path, folder)
-        table = read_file(place, ReadOptions(decimal="", roles=roles), self.path)
+        table = read_file(place, ReadOptions(decimal=".", in_config=False, roles=roles), self.path)
         refuse_faults(table)
         self._columns = table.ids["user"], table.ids["item"]
         self._digest = hashlib.sha256(place.read_bytes()).hexdigest()

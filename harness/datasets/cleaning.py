@@ -15,6 +15,7 @@ from harness._util.arguments import MOST_RATING, unit_fault
 from harness._util.libraries import pd
 from harness.datasets.columns import Mask, shown
 from harness.datasets.conversion import SHOWN, Coded, Flaw, Rows, Table
+from harness.datasets.numerals import as_key, proposed
 from harness.datasets.section import DatasetSection
 from harness.datasets.times import NO_TIME
 from harness.errors import DataError, counted
@@ -66,15 +67,15 @@ def clean(table: Table, section: DatasetSection) -> tuple[Table, tuple[float, fl
     if not_rated is None:  # found with the layout, and said
         keys = (note.values.get("keys", {}) for note in table.notes)
         not_rated = next((key["not_rated"] for key in keys if "not_rated" in key), None)
-    doubt = None
     if not_rated:
         usable = _rated(ratings, usable, not_rated, notes)
-    elif not_rated is None and (doubt := suspect(ratings[usable])) is not None:
-        notes.append(doubt.note(int(np.count_nonzero(usable))))
+    doubt = _doubted(ratings[usable], section, notes)
     if duplicates in ("sum", "count"):
         table, usable = _added_up(table, duplicates, usable, notes)
         ratings = table.numbers["rating"]
     usable_ratings = ratings[usable]
+    if scale is None and table.scale is not None and len(usable_ratings):
+        scale = _meant_scale(table.scale, usable_ratings, section, notes)
     if scale is None and len(usable_ratings):
         scale = _found_scale(usable_ratings, notes)
         odd = outliers(usable_ratings, *scale) if out_of_scale != "keep" else None
@@ -87,7 +88,7 @@ def clean(table: Table, section: DatasetSection) -> tuple[Table, tuple[float, fl
     repeated = _repeated(table, usable, "rates")
     faults = [flaw for flaw in (*flaws, repeated) if len(flaw.rows)]
     if refused := [flaw for flaw in faults if getattr(section, flaw.policy, "error") == "error"]:
-        _refuse(refused, table, _ADVICE)
+        _refuse(refused, table, _ADVICE, section.values or {})
     if scale is None or not usable.any():
         message = f"no ratings are left ({'; '.join(map(str, notes))}); check the policies"
         raise DataError(f"{table.at(-1)}: {message}")
@@ -113,12 +114,60 @@ def _rated(
     return usable & ~unrated
 
 
+def _doubted(
+    ratings: NDArray[np.float64], section: DatasetSection, notes: list[Note]
+) -> Suspect | None:
+    """Return the value that looks like "not rated", which a note asks about, beside those given."""
+    given = section.not_rated
+    if given is not None and not given:
+        return None
+    doubt = suspect(ratings)
+    if doubt is not None:
+        notes.append(doubt.note(len(ratings), given or ()))
+    elif given is None and section.scale is None:
+        _note_zeros(ratings, notes)
+    return doubt
+
+
+def _note_zeros(ratings: NDArray[np.float64], notes: list[Note]) -> None:
+    """Note that zeros below a usual scale from 1 are read as ratings."""
+    n_zeros = int(np.count_nonzero(ratings == 0))
+    if not n_zeros or n_zeros == len(ratings):
+        return
+    above = np.unique(ratings[ratings != 0])
+    if above[0] == 1 and above[-1] in (5, 10) and np.array_equal(above, np.round(2 * above) / 2):
+        notes.append(Note("zeros-are-ratings", {"n": n_zeros, "high": float(above[-1])}))
+
+
 def _note_dropped(flaws: Sequence[Flaw], section: DatasetSection, notes: list[Note]) -> None:
     """Note how many rows are dropped as they cannot be read or lack a value."""
     for key in ("unreadable", "missing"):
         n_lost = sum(len(flaw.rows) for flaw in flaws if flaw.policy == key)
         if n_lost and getattr(section, key) == "drop":
             notes.append(Note(f"{key}-dropped", {"n": n_lost}))
+    n_unnamed = sum(len(flaw.rows) for flaw in flaws if flaw.policy == "no_id")
+    if n_unnamed:
+        notes.append(Note("no-id-dropped", {"texts": section.no_id or [], "n": n_unnamed}))
+
+
+def _meant_scale(
+    scale: tuple[float, float],
+    ratings: NDArray[np.float64],
+    section: DatasetSection,
+    notes: list[Note],
+) -> tuple[float, float] | None:
+    """Return the scale that the writing of ratings shows, or None if it does not hold for all."""
+    low, high = scale
+    reason = "as they are written"
+    if section.values:
+        reason = "the lowest and highest number of `values`"
+        rated = [number for number in section.values.values() if number not in
+                 (section.not_rated or ())]  # fmt: skip
+        low, high = (min(rated), max(rated)) if rated else scale
+    if not low < high or ratings.min() < low or ratings.max() > high:
+        return None
+    notes.append(Note("scale-meant", {"low": low, "high": high, "reason": reason}))
+    return low, high
 
 
 def _found_scale(ratings: NDArray[np.float64], notes: list[Note]) -> tuple[float, float]:
@@ -211,7 +260,12 @@ def _without(flaws: Sequence[Flaw], n_rows: int) -> Mask:
     return sound
 
 
-def _refuse(flaws: Sequence[Flaw], table: Table, advice: Mapping[str, str]) -> None:
+def _refuse(
+    flaws: Sequence[Flaw],
+    table: Table,
+    advice: Mapping[str, str],
+    values: Mapping[str, float] = MappingProxyType({}),
+) -> None:
     """Raise for all rows with faults, of which there are some; `advice` says what else can be done.
 
     What is wrong in nearly all rows is said once, and nearly all rows are not for dropping.
@@ -238,15 +292,26 @@ def _refuse(flaws: Sequence[Flaw], table: Table, advice: Mapping[str, str]) -> N
             ways.append(f"{does} {'it' if total == 1 else count}")
         if flaw.advice or (any(once) and flaw.role == "timestamp"):
             ways.append(flaw.advice or _OTHER_TIMES)
+        if flaw.policy == "unreadable" and table.words and flaw.policy in advice:
+            ways.append(_numbers_of_words(table.words, values))
     if total == 1:
         do = ", or ".join(["fix the data", *ways])
-        raise DataError(f"{lines[0]}; {do}" if flaws[0].policy else lines[0])
+        raise DataError(f"{lines[0]}; {do}" if flaws[0].policy or ways else lines[0])
     extent = "the first" if any(once) else f"the first {SHOWN}"
     extent = "the first of each kind" if len(flaws) > 1 else extent
     more = f" in {len(table):,} rows" * any(once) + f", {extent} above" * (total > len(lines))
     kinds = ", ".join(counts)
     lines.append(f"{at(-1)}: {total:,} faults{more} ({kinds}); fix the data" + ", or:" * bool(ways))
     raise DataError("\n".join([*lines, *(f"  {way}" for way in ways)]))
+
+
+def _numbers_of_words(words: Sequence[str], values: Mapping[str, float]) -> str:
+    """Return the key of a config that reads words as ratings."""
+    numbers = proposed(words)
+    key = as_key({**values, **numbers})
+    if None in numbers.values():
+        return f"`{key}` with a number for each reads these words as ratings"
+    return f"`{key}` reads these words as ratings; change the numbers as you like"
 
 
 def _are_alike(flaw: Flaw) -> bool:
@@ -286,6 +351,10 @@ def _extreme(
         f"`scale: [{scale[0]:.16g}, {scale[1]:.16g}]` confirms it; `scale: [{low}, {high}]` with "
         "`out_of_scale: drop` or `clip` removes or clips it"
     )
+    odd_ratings = np.unique(ratings[rows[odd]])
+    if len(odd_ratings) == 1:
+        drops = f'`not_rated: [{odd_ratings[0]:.16g}]` drops it if it means "not rated"'
+        advice = f"{drops}; {advice}"
     far = f"is far from all others, which are {low} to {high}"
     return Flaw("outlier", rows[odd], lambda row: f"the rating {ratings[row]:.16g} {far}", advice)
 
@@ -406,7 +475,10 @@ LEAST_OTHERS = 3
 """Distinct other ratings that make a scale; -1 and 1 beside 0 are dislike and like."""
 LEAST_SHARE = 0.01
 """Zeros, or values far from all others, below this share of the ratings are but odd ratings."""
-BEYOND = (99.0, 999.0, 9999.0)
+MARKS = frozenset(
+    [*(float("9" * n) for n in range(1, 10)), *(float(2**n - 1) for n in (7, 8, 15, 16, 31, 32))]
+    + [float(2**n) for n in (7, 15, 31)]
+)
 """Numbers that are written for a missing one, above the scale or, with a minus, below it."""
 
 
@@ -422,9 +494,10 @@ class Suspect(NamedTuple):
         """What removes its rows."""
         return f"`not_rated: [{self.value:.16g}]` drops {self.n:,} of them"
 
-    def note(self, n_all: int) -> Note:
-        """Return the note that asks what the value means, and says what to set."""
-        values = {"value": f"{self.value:.16g}", "reason": self.reason}
+    def note(self, n_all: int, given: Sequence[float]) -> Note:
+        """Return the note that asks what the value means, beside those `given`."""
+        key = ", ".join(f"{value:.16g}" for value in (*given, self.value))
+        values = {"value": f"{self.value:.16g}", "key": key, "reason": self.reason}
         return Note(
             "maybe-not-rated",
             {**values, "n": self.n, "n_all": n_all, "share": self.n / n_all},
@@ -435,8 +508,9 @@ def suspect(ratings: NDArray[np.float64]) -> Suspect | None:
     """Return the value that looks like a mark for "not rated", or None.
 
     It is the only negative one beside a scale from 0 or more; 0 where the scale has a gap above it
-    or where it is at least twice as frequent as the lowest rating above it; or 99, 999 or 9999,
-    with either sign, far from all others.
+    or where it is at least twice as frequent as the lowest rating above it; or a value that is
+    farther from all others than these reach, as 99, 255 or -999, or that is above a whole scale, as
+    9 above 1 to 5.
 
     Parameters
     ----------
@@ -464,14 +538,32 @@ def suspect(ratings: NDArray[np.float64]) -> Suspect | None:
 
 
 def _far(values: NDArray[np.float64], counts: NDArray[np.int64]) -> Suspect | None:
-    """Return the largest or the smallest value if it is 99, 999 or 9999 and far from the others."""
-    for place, rest in ((-1, values[:-1]), (0, values[1:])):
-        value = float(values[place])
-        if abs(value) in BEYOND and (place == -1) == (value > 0):
-            reach = max(abs(float(rest[0])), abs(float(rest[-1])))
-            if 2 * reach < abs(value) and counts[place] >= LEAST_SHARE * counts.sum():
-                return _suspect(value, counts[place], "far from the others, {}", rest)
+    """Return the largest or the smallest value if it is no part of the scale of the others.
+
+    It is farther from them than they reach; or it is 9 or at least three steps above a whole scale,
+    as 8 and 9 are in surveys. Counts with a long tail have such values too: they are none.
+    """
+    for place, nearest, others in ((-1, -2, slice(None, -1)), (0, 1, slice(1, None))):
+        value, rest = float(values[place]), values[others]
+        if value == 9 and rest[-1] == 8:  # two marks of surveys, asked about one after the other
+            nearest, others, rest = -3, slice(None, -2), rest[:-1]
+        if (place == -1) != (value > 0) or (place == 0 and rest[0] >= 0):
+            continue
+        span, gap = float(rest[-1] - rest[0]), abs(value - float(values[nearest]))
+        usual = float(np.average(rest, weights=counts[others]))
+        is_mark = abs(value) in MARKS
+        if gap > span and (is_mark or _is_scale(rest, usual)):
+            return _suspect(value, counts[place], "far from the others, {}", rest)
+        steps = np.diff(rest)
+        is_whole = bool(np.all(steps == 1)) and _is_scale(rest, usual)
+        if is_whole and gap >= (2 if value == 9 else 3):
+            return _suspect(value, counts[place], "with none between it and {}", rest)
     return None
+
+
+def _is_scale(values: NDArray[np.float64], mean: float) -> bool:
+    """Return whether values are chosen from a scale rather than counts with a long tail."""
+    return len(values) <= MOST_VALUES and mean - values[0] >= (values[-1] - values[0]) / 4
 
 
 def _lowest(values: NDArray[np.float64], counts: NDArray[np.int64]) -> Suspect | None:

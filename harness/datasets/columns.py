@@ -180,8 +180,6 @@ def _position(column: str | int, names: Sequence[str], role: str, where: str) ->
     return positions[0]
 
 
-GROUPED = r"\d{1,3}(,\d{3})+"
-"""A number with commas between groups of three digits, or one with a decimal comma."""
 Mask = NDArray[np.bool_]
 Marker = Callable[[Mask, Callable[[int], str]], None]
 """Takes which rows are wrong, and what describes one of them."""

@@ -8,29 +8,26 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from harness._util.arguments import MOST_RATING
 from harness._util.libraries import pa, pc, pd
 from harness.datasets.columns import (
-    GROUPED,
+    MISSING,
+    RATINGS,
     Kind,
     Marker,
     Mask,
     combined,
-    floats,
-    is_number,
     is_numeric,
     is_text,
-    parse_distinct,
     plain,
     shown,
 )
+from harness.datasets.numerals import NumberReader, quoted
 from harness.datasets.policies import ValueFormat
 from harness.datasets.times import TimeReader
 from harness.errors import DataError
@@ -80,6 +77,10 @@ class Table:
     at: Callable[[int], str]
     notes: tuple[Note, ...] = ()
     flaws: tuple[Flaw, ...] = ()
+    scale: tuple[float, float] | None = None
+    """What the ratings can be, if their writing shows it, as percentages do."""
+    words: tuple[str, ...] = ()
+    """The few texts in place of ratings that are no numbers."""
 
     def __len__(self) -> int:
         return len(self.ids["user"].codes)
@@ -120,15 +121,25 @@ def convert(
         lengths = {len(array) for array in arrays.values()}
         if len(lengths) > 1:
             raise DataError(f"columns of {sorted(lengths)} rows; give them the same length")
+        finds_totals = kinds is RATINGS.kinds and values.no_id is None
+        if finds_totals and (n_totals := _count_totals(arrays, notes_made)):
+            n_left = len(arrays["user"]) - n_totals
+            arrays = {role: array.slice(0, n_left) for role, array in arrays.items()}
+            faults[:] = [flaw._replace(rows=flaw.rows[flaw.rows < n_left]) for flaw in faults]
         for role, array in arrays.items():
             if kinds[role] == "number":
-                table.numbers[role] = read_numbers(array, role, values, mark)
+                numbers = NumberReader(role, values, mark, notes_made)
+                table.numbers[role] = numbers.numbers(array)
+                table = replace(table, scale=numbers.scale, words=numbers.words)
             elif kinds[role] == "time":
                 reader = TimeReader(role, values.time_format, mark, notes_made)
                 table.times[role] = reader.seconds(array)
             else:
-                ids = read_ids(array, role, kinds[role], values, mark, notes_made)
-                table.ids[role] = Coded(*ids)
+                coded = Coded(*read_ids(array, role, kinds[role], values, mark, notes_made))
+                if kinds is RATINGS.kinds:
+                    coded, lost = _without_lost(coded, role, values, notes_made)
+                    faults += lost
+                table.ids[role] = coded
     except DataError as error:
         raise DataError(f"{where}: {error}") from None
     return replace(table, notes=tuple(notes_made), flaws=_united(faults) if faults else ())
@@ -144,8 +155,9 @@ def _united(flaws: Sequence[Flaw]) -> tuple[Flaw, ...]:
         def of_row(row: int) -> Flaw:
             return next(part for part in parts if row in part.rows)
 
-        role = of_row(rows[0]).role if len(rows) else ""
-        return Flaw(policy, rows, lambda row: of_row(row).describe(row), role=role)
+        first = of_row(rows[0]) if len(rows) else parts[0]
+        describe = lambda row: of_row(row).describe(row)  # noqa: E731
+        return Flaw(policy, rows, describe, first.advice, role=first.role)
 
     return tuple(united(policy) for policy in dict.fromkeys(flaw.policy for flaw in flaws))
 
@@ -176,76 +188,104 @@ def _to_arrow(values: object, role: str, kind: Kind) -> pa.ChunkedArray:
     return pa.array(plain, pa.string())
 
 
-def read_numbers(
-    column: pa.ChunkedArray, role: str, values: ValueFormat, mark: Marker
-) -> NDArray[np.float64]:
-    """Return a column as floats, NaN for none; rows that are no finite numbers are marked."""
-    column = plain(column)
-    if is_text(column.type):
-        numbers = _read_texts(column, role, values, mark)
-    elif is_numeric(column.type):
-        numbers = floats(column)
-        mark(np.isinf(numbers), lambda row: f"the {role} {numbers[row]} is not finite")
-    else:
-        raise DataError(f"{role}s of type {column.type}; turn them into numbers")
-    large = np.abs(numbers) > MOST_RATING
-    if role == "rating" and large.any():  # which is squared; of other numbers the order counts
-        fault = f"is too large to be squared; use a unit that gives at most {MOST_RATING:g}"
-        mark(large & np.isfinite(numbers), lambda row: f"the rating {numbers[row]:.3g} {fault}")
-    return numbers
+TOTALS = (
+    "total", "totals", "grand total", "sum", "mean", "average", "avg", "count", "summe", "gesamt",
+    "gesamtsumme", "mittelwert", "durchschnitt", "insgesamt", "somme", "moyenne", "suma", "media",
+    "promedio", "totale", "somma", "soma", "totaal", "gemiddelde", "итого", "всего", "среднее",
+    "合计", "总计", "平均", "合計",
+)  # fmt: skip
+"""Texts in place of an id in a last row of totals, in small letters."""
+_NUMERIC_ID = r"^[+-]?[0-9]+(\.0)?$"
 
 
-def _read_texts(
-    texts: pa.ChunkedArray, role: str, values: ValueFormat, mark: Marker
-) -> NDArray[np.float64]:
-    """Return texts as floats, NaN for none; rows that are no finite numbers are marked."""
-    is_plain = values.decimal != "," and not values.thousands
-    with suppress(pa.ArrowInvalid):
-        numbers = floats(texts if is_plain else _with_points(texts, values))
-        if np.isfinite(numbers).all():
-            return numbers
+def _count_totals(arrays: Mapping[str, pa.ChunkedArray], notes: list[Note]) -> int:
+    """Return how many of the last rows are no ratings but their total, their mean or the like.
 
-    def describe(text: str) -> str:
-        return f"the {role} {shown(text)} is not a number" + _hint(text.strip(), values)
-
-    def parse(distinct: pa.StringArray) -> tuple[NDArray[np.float64], Mask]:
-        return _parse(_with_points(distinct, values))
-
-    return parse_distinct(texts, parse, np.nan, describe, mark)
-
-
-def _hint(text: str, values: ValueFormat) -> str:
-    if values.decimal != "." or values.thousands:
-        return ""
-    if re.fullmatch(GROUPED, text):
-        several = text.count(",") > 1
-        whole = f"if that is {text.replace(',', '')}, say `thousands: ','`"
-        return f"; {whole}" + (
-            "" if several else f"; if it is {text.replace(',', '.')}, `decimal: ','`"
-        )
-    is_comma = re.fullmatch(r"\d+,\d+", text)
-    return (
-        "; if that is a decimal comma, say `decimal: ','` (an option: --decimal ,)"
-        if is_comma
-        else ""
-    )
+    It is certain where all other ids are numbers, or where the numbers of the row add up.
+    """
+    n_rows = n_left = len(arrays["user"])
+    for _ in range(3):
+        for role in ("user", "item"):
+            if not n_left or not (label := _label(arrays[role], n_left - 1)):
+                continue
+            column = _texts(arrays[role].slice(0, n_left))
+            is_label = np.asarray(pc.equal(column, label).fill_null(False))
+            first = int(np.argmax(is_label))
+            if not first or not is_label[first:].all():  # not at the end alone
+                continue
+            others = pc.unique(column.slice(0, first)).drop_null().to_pylist()
+            are_numbers = all(
+                re.fullmatch(_NUMERIC_ID, text) for text in others if not _is_total(text)
+            )
+            if not are_numbers and not _adds_up(arrays, role, first):
+                seen = {"role": role, "text": label.strip(), "key": quoted(label.strip())}
+                notes.append(Note("maybe-total", seen))
+                continue
+            values = {"role": role, "text": label.strip(), "n": n_left - first}
+            notes.append(Note("total-left-out", values))
+            n_left = first
+            break
+        else:
+            break
+    return n_rows - n_left
 
 
-def _with_points(texts: pa.ChunkedArray, values: ValueFormat) -> pa.ChunkedArray:
-    """Return texts with a point as the decimal mark, and without marks between thousands."""
-    decimal = values.decimal or "."
-    if values.thousands:
-        mark = re.escape(values.thousands)
-        grouped = rf"^\s*[+-]?\d{{1,3}}({mark}\d{{3}})+({re.escape(decimal)}\d*)?\s*$"
-        is_grouped = pc.match_substring_regex(texts, grouped)
-        texts = pc.if_else(is_grouped, pc.replace_substring(texts, values.thousands, ""), texts)
-    return pc.replace_substring(texts, ",", ".") if decimal == "," else texts
+def _label(column: pa.ChunkedArray, row: int) -> str:
+    """Return the text of a row if it is one that totals have, else nothing."""
+    text = column[row].as_py()
+    return text if isinstance(text, str) and _is_total(text) else ""
 
 
-def _parse(texts: pa.StringArray) -> tuple[NDArray[np.float64], Mask]:
-    numbers = [float(text) if is_number(text) else np.inf for text in texts.to_pylist()]
-    values = np.array(numbers, dtype=np.float64)
-    return values, ~np.isfinite(values)
+def _is_total(text: str) -> bool:
+    return text.strip(" \t:.").casefold() in TOTALS
+
+
+def _texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    return pc.cast(plain(column), pa.string())
+
+
+def _adds_up(arrays: Mapping[str, pa.ChunkedArray], role: str, row: int) -> bool:
+    """Return whether a row has the sum or the mean of the ratings before it, or their number."""
+    ratings = pd.to_numeric(pd.Series(_texts(arrays["rating"]).to_pylist()), errors="coerce")
+    before, value = ratings[:row].dropna(), ratings[row]
+    if len(before) and pd.notna(value):
+        is_sum = abs(value - before.sum()) <= 0.005
+        if is_sum or abs(value - before.mean()) <= 0.006:
+            return True
+    other = arrays["item" if role == "user" else "user"][row].as_py()
+    return str(other).strip() == str(row)
+
+
+def _without_lost(
+    coded: Coded, role: str, values: ValueFormat, notes: list[Note]
+) -> tuple[Coded, list[Flaw]]:
+    """Return ids without the texts that stand for none, and the rows that had them.
+
+    Those of a config are dropped. Else a text such as "nan" is none where all others are numbers or
+    are none either; among other ids a note asks.
+    """
+    asked = MISSING if values.no_id is None else [text.strip().casefold() for text in values.no_id]
+    texts = {text for text in asked if text}
+    longest = max(map(len, texts), default=0)
+    codes, ids = coded
+    found = {text for text in ids.tolist() if len(text) <= longest and text.casefold() in texts}
+    if not found:
+        return coded, []
+    are_lost = np.array([text in found for text in ids.tolist()], bool)
+    lost = np.append(are_lost, False)[coded.codes]
+    if values.no_id is None:
+        others = [text for text in coded.ids[~are_lost].tolist() if text]
+        if not all(re.fullmatch(_NUMERIC_ID, text) for text in others):
+            counts = np.bincount(coded.codes[lost], minlength=len(coded.ids))
+            for place in np.flatnonzero(are_lost).tolist():
+                text = coded.ids[place]
+                seen = {"role": role, "text": text, "key": quoted(text), "n": int(counts[place])}
+                notes.append(Note("maybe-no-id", seen))
+            return coded, []
+    describe = lambda row: f"the {role} {shown(ids[codes[row]])} stands for no {role}, it seems"  # noqa: E731
+    policy = "missing" if values.no_id is None else "no_id"
+    flaw = Flaw(policy, np.flatnonzero(lost), describe, "`no_id: []` reads such texts as ids")
+    return Coded(np.where(lost, -1, codes).astype(np.int32), ids), [flaw]
 
 
 _CONTROL = "[\\x00-\\x1f\\x7f]"
@@ -305,7 +345,7 @@ def read_ids(
         notes.append(Note("blanks-merged", {"role": role, "n": n_merged}))
     names = merged.dictionary.to_numpy(zero_copy_only=False)
     positions = merged.indices.to_numpy()
-    has_marks = pc.invert(pc.string_is_ascii(merged.dictionary)).to_numpy(zero_copy_only=False)
+    has_marks = _may_differ(merged.dictionary)
     if has_marks.any():
         names, positions = _spelled(names, positions, has_marks, role, values, notes)
     positions = np.append(np.where(names[positions] == "", -1, positions), -1).astype(np.int32)
@@ -333,14 +373,41 @@ def _whole(texts: pa.StringArray, role: str, notes: list[Note]) -> pa.StringArra
     return whole
 
 
+_UUID = r"^\{?[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}\}?$"
+_MAIL = r"^[^@\s]+@[^@\s]+\.[A-Za-z]{2,}$"
+_ZEROS = r"^0[0-9]+$"
+
+
+def _may_differ(names: pa.StringArray) -> Mask:
+    """Return which ids another spelling may be of: marks, capital letters, zeros before digits."""
+    differ = pc.invert(pc.string_is_ascii(names))
+    if not pc.any(pc.match_substring_regex(names, "^0|[A-Z]")).as_py():
+        return np.asarray(differ.to_numpy(zero_copy_only=False))
+    has_capitals = pc.match_substring_regex(names, "[A-Z]")
+    of_no_case = pc.match_substring_regex(names, f"{_UUID}|{_MAIL}")
+    differ = pc.or_(differ, pc.and_(has_capitals, of_no_case))
+    lengths = pc.min_max(pc.utf8_length(names))
+    if lengths["min"] != lengths["max"]:
+        differ = pc.or_(differ, pc.match_substring_regex(names, _ZEROS))
+    return np.asarray(differ.to_numpy(zero_copy_only=False))
+
+
 def plain_spelling(text: str) -> str:
     r"""Return an id in Unicode's composed form, without invisible marks, with plain blanks.
+
+    A UUID and an e-mail address are in small letters, and digits without zeros before them.
 
     Examples
     --------
     >>> plain_spelling("bob\u00a0"), plain_spelling("cafe\u0301") == "caf\u00e9"
     ('bob', True)
+    >>> plain_spelling("Ann@Shop.org"), plain_spelling("007"), plain_spelling("Ann")
+    ('ann@shop.org', '7', 'Ann')
     """
+    if text.isascii():
+        if re.fullmatch(_ZEROS, text):
+            return text.lstrip("0") or "0"
+        return text.lower() if re.fullmatch(f"{_UUID}|{_MAIL}", text) else text
     composed = unicodedata.normalize("NFC", text)
     visible = "".join(sign for sign in composed if unicodedata.category(sign) != "Cf")
     return re.sub(r"\s+", " ", visible).strip()
@@ -360,6 +427,11 @@ def _spelled(
     first: dict[str, int] = {}
     same = np.array([first.setdefault(name, place) for place, name in enumerate(plain)])
     alike = np.flatnonzero(same != np.arange(len(names)))
+    is_alone = has_marks.copy()
+    is_alone[alike] = is_alone[same[alike]] = False
+    for place in np.flatnonzero(is_alone):
+        if names[place].startswith("0"):
+            plain[place] = names[place]  # 0123 stays where there is no 123
     if not len(alike):
         return names, positions
     one, other = names[same[alike[0]]], names[alike[0]]

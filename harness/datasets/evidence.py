@@ -11,9 +11,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from harness.datasets.columns import GROUPED, MISSING, RATINGS, find_columns, is_number
+from harness.datasets.columns import MISSING, RATINGS, find_columns, is_number
 from harness.datasets.remedies import Remedy
 from harness.errors import ColumnsError, DataError, counted, joined, listed
 from harness.notes.note import Note
@@ -704,20 +704,6 @@ def _outside(columns: list[Column]) -> list[Column]:
     reach = high - low
     many = [column for column in numbers if len(column.numbers) >= FEW]
     return [c for c in many if min(c.numbers) > high + reach or max(c.numbers) < low - reach]
-
-
-def marks(texts: Sequence[str]) -> dict[str, Any]:
-    """Return what commas in numbers are: decimal marks, between thousands, or nothing certain."""
-    numbers = [text.strip() for text in texts]
-    with_commas = [text for text in numbers if re.fullmatch(r"-?\d+(,\d+)+", text)]
-    if not with_commas:
-        return {}
-    if not all(re.fullmatch("-?" + GROUPED, text) for text in with_commas):
-        return {"decimal": ","}
-    plain = [int(text) for text in numbers if re.fullmatch(r"\d+", text)]
-    if any(text.count(",") > 1 for text in with_commas) or 100 <= max(plain, default=0) < 1000:
-        return {"thousands": ","}
-    return {}
 
 
 def candidates(

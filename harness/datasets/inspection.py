@@ -31,8 +31,8 @@ from harness.datasets.readers import (
 )
 from harness.datasets.readers.base import ReadOptions
 from harness.datasets.readers.packed import Progress, unpacked
-from harness.datasets.readers.text import Seen, encoding_of, layout_found, look
-from harness.datasets.section import OF_TEXT, DatasetSection
+from harness.datasets.readers.text import Seen, look
+from harness.datasets.section import OF_TEXT, OF_VALUES, DatasetSection
 from harness.errors import ColumnsError, DataError
 from harness.notes.note import Note
 
@@ -56,8 +56,6 @@ class Member:
         The beginning of a text.
     notes : tuple of Note
         What was found or assumed.
-    given : set of str
-        Keys of the config, which are not to be found out.
     """
 
     path: Path
@@ -66,18 +64,11 @@ class Member:
     options: ReadOptions
     seen: Seen | None = None
     notes: tuple[Note, ...] = ()
-    given: Set[str] = frozenset()
 
     def read(self, progress: Progress | None = None) -> Table:
-        """Read the file as it was found; a text that turns out not to be UTF-8, as what it is."""
+        """Read the file as it was found."""
         table = read_as(self.kind, self.path, replace(self.options, progress=progress))
-        is_broken = self.seen is not None and any(not flaw.policy for flaw in table.flaws)
-        if is_broken and self.options.encoding is None and (found := encoding_of(self.path)):
-            options = replace(self.options, encoding=found, layout=None)
-            again = inspect_file(self.path, self.where, options, self.given)
-            note = layout_found(encoding=found)
-            return replace(again, notes=(*again.notes, note)).read(progress)
-        return replace(table, notes=(*self.notes, *table.notes))
+        return replace(table, notes=tuple(dict.fromkeys((*self.notes, *table.notes))))
 
     def names(self) -> list[str]:
         """Return the names of the columns, or the fields of the first line of a text."""
@@ -201,7 +192,7 @@ def inspect(section: DatasetSection, base: Path | None = None) -> Iterator[Inspe
     """
     columns = section.columns.model_dump(exclude_unset=True) if section.columns else {}
     columns = {role: column for role, column in columns.items() if column or role == "timestamp"}
-    keys = {*OF_TEXT, "time_format", "id_spellings", "table", "query"}
+    keys = {*OF_TEXT, *OF_VALUES, "table", "query"} - {"columns"}
     written = section.model_dump(include=keys, exclude_none=True)
     limits, paths = Limits(section.most_megabytes, section.most_seconds), section.paths
     options = ReadOptions(
@@ -230,7 +221,7 @@ def inspect_file(path: Path, where: str, options: ReadOptions, given: Set[str]) 
         return Member(path, where, kind, options)
     with reading(where, kind):
         seen = look(path, replace(options, separators=separators_of(kind)), where, given)
-    return Member(path, where, seen.options.kind or kind, seen.options, seen, seen.notes, given)
+    return Member(path, where, seen.options.kind or kind, seen.options, seen, seen.notes)
 
 
 def candidates_of(section: DatasetSection, base: Path | None = None) -> list[Candidate]:

@@ -21,7 +21,6 @@ from harness._util.libraries import pd
 from harness.datasets import features
 from harness.datasets.catalogue import DataSet, FeatureFile, dataset_names, is_archive
 from harness.datasets.cleaning import refuse_faults
-from harness.datasets.columns import RATINGS
 from harness.datasets.download import fetch, find_local
 from harness.datasets.download import inspect as inspect_copy
 from harness.datasets.frames import SOURCES, is_loaded, no_ratings, of_anything, of_loaded
@@ -324,8 +323,7 @@ def add(ratings: Ratings, source: Any, base: Path | None = None) -> Ratings:
     """Return ratings with those at random of a path, or of an array."""
     if isinstance(source, str | os.PathLike):
         where = os.fspath(source)
-        # The hint of a decimal comma is for those who can name it.
-        table = read_file(find_file(where, base), ReadOptions(decimal="", roles=RATINGS), where)
+        table = read_file(find_file(where, base), ReadOptions(decimal=".", in_config=False), where)
         refuse_faults(table)
         values = table.numbers["rating"]
     else:
@@ -350,10 +348,9 @@ def under_options(source: Any, section: DatasetSection) -> Any:
     if isinstance(source, Ratings):
         if "scale" not in policies:
             policies = {"out_of_scale": "keep", **policies, "scale": source.scale}
-        if values.time_format or values.thousands:
-            unused = "time_format" if values.time_format else "thousands"
+        for unused in (key for key in ("time_format", "thousands") if key in chosen):
             raise DataError(f"dataset.{unused}: Ratings hold numbers; leave `{unused}` out")
-        values = replace(values, time_format="seconds")
+        values = replace(values, time_format="seconds", no_id=values.no_id or ())
         table = table_of_frame(source.to_frame(), named, source.name, values)
         ratings = Ratings.from_table(table, source.name, **policies)
         return replace(
@@ -366,7 +363,8 @@ def under_options(source: Any, section: DatasetSection) -> Any:
             at_random=source.at_random,
         )
     if hasattr(source, "raw_ratings") or hasattr(source, "folds_files"):
-        if key := next((key for key in OF_VALUES if key in chosen), None):
+        own = [key for key in OF_VALUES if key in chosen and key not in policies]
+        for key in own:
             raise DataError(
                 f"dataset.{key}: a surprise.Dataset has columns and values of its own; leave "
                 f"`{key}` out"
@@ -377,10 +375,9 @@ def under_options(source: Any, section: DatasetSection) -> Any:
 
 
 def _value_format(section: DatasetSection, chosen: Mapping[str, object]) -> ValueFormat:
-    """Return how values of loaded data are written; a decimal point is not assumed."""
-    decimal = section.decimal if "decimal" in chosen else ""
-    keys = {"thousands", "time_format", "id_spellings"}
-    return ValueFormat(decimal=decimal, **section.model_dump(include=keys, exclude_none=True))
+    """Return how values of loaded data are written."""
+    keys = {*OF_VALUES} - {"columns"}
+    return ValueFormat(**section.model_dump(include=keys, exclude_none=True))
 
 
 def _aligned(features: pd.DataFrame | None, ids: NDArray[np.object_]) -> pd.DataFrame | None:

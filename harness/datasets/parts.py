@@ -43,6 +43,7 @@ def joined(tables: Sequence[Table], where: str) -> Table:
         if len(flaw.rows)
     ]
     notes = dict.fromkeys(note for table in tables for note in table.notes)
+    scales = {table.scale for table in tables}
     return Table(
         {role: _united([table.ids[role] for table in tables]) for role in first.ids},
         {role: np.concatenate([table.numbers[role] for table in tables]) for role in first.numbers},
@@ -50,6 +51,8 @@ def joined(tables: Sequence[Table], where: str) -> Table:
         at,
         tuple(notes),
         _by_policy(flaws),
+        scales.pop() if len(scales) == 1 else None,
+        tuple(dict.fromkeys(word for table in tables for word in table.words)),
     )
 
 
@@ -78,6 +81,6 @@ def _by_policy(flaws: Sequence[Flaw]) -> tuple[Flaw, ...]:
             return next(p for p, end in zip(parts, ends, strict=True) if row <= end).describe(row)
 
         rows = np.concatenate([part.rows for part in parts])
-        return Flaw(policy, rows, describe, role=parts[0].role)
+        return Flaw(policy, rows, describe, parts[0].advice, role=parts[0].role)
 
     return tuple(united(policy) for policy in dict.fromkeys(flaw.policy for flaw in flaws))

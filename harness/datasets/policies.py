@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypedDict
 
@@ -23,12 +24,21 @@ class ValueFormat:
         A pattern of `strptime`, or a unit of `harness.datasets.times.UNITS`.
     id_spellings : str
         ``join`` makes one id of those that only Unicode or blanks tell apart; ``keep`` counts them.
+    no_id : sequence of str, optional
+        Texts that stand for no user or item; None finds them out.
+    values : dict, optional
+        The numbers of texts in place of ratings.
+    in_config : bool
+        Whether a config can name all this, so that messages may advise it.
     """
 
     decimal: str = ""
     thousands: str = ""
     time_format: str = ""
     id_spellings: str = "keep"
+    no_id: Sequence[str] | None = None
+    values: Mapping[str, float] | None = None
+    in_config: bool = True
 
 
 class Policies(TypedDict, total=False):
@@ -40,3 +50,5 @@ class Policies(TypedDict, total=False):
     out_of_scale: str
     unreadable: str
     not_rated: list[float] | None
+    no_id: list[str] | None
+    values: dict[str, float] | None

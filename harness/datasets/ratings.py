@@ -224,8 +224,9 @@ class Ratings:
             default those of the data, with 0 if all are the same; ``duplicates`` (``"error"``,
             ``"first"``, ``"last"``, ``"latest"``, ``"mean"``, ``"sum"`` or ``"count"``),
             ``missing`` and ``unreadable`` (``"error"`` or ``"drop"``), ``out_of_scale``
-            (``"error"``, ``"clip"``, ``"drop"`` or ``"keep"``) and ``not_rated``, numbers that mean
-            "not rated".
+            (``"error"``, ``"clip"``, ``"drop"`` or ``"keep"``), ``not_rated``, numbers that mean
+            "not rated", ``no_id``, texts that stand for no user or item, and ``values``, the
+            numbers of words that stand for ratings.
 
         Raises
         ------
@@ -243,7 +244,9 @@ class Ratings:
         if timestamps is not None:
             columns["timestamp"] = timestamps
 
-        return cls.from_table(convert(columns, RATINGS.kinds, name), name, **policies)
+        section = validated(DatasetSection, {"path": "-", **policies}, name)
+        table = convert(columns, RATINGS.kinds, name, values=_value_format(section))
+        return cls.from_table(table, name, section=section)
 
     @classmethod
     @checked(DataError)
@@ -279,8 +282,9 @@ class Ratings:
         roles = {"user": user, "item": item, "rating": rating, "timestamp": timestamp}
         named = {role: column for role, column in roles.items() if column is not None}
 
-        table = table_of_frame(frame, named, name, ValueFormat(decimal=decimal))
-        return cls.from_table(table, name, **policies)
+        section = validated(DatasetSection, {"path": "-", **policies}, name)
+        table = table_of_frame(frame, named, name, _value_format(section, decimal))
+        return cls.from_table(table, name, section=section)
 
     @classmethod
     @checked(DataError)
@@ -322,6 +326,10 @@ class Ratings:
         Surprise keeps a Python tuple for each rating: some 200 bytes a row.
         """
         return dataset_of(self.to_frame(), self.scale)
+
+
+def _value_format(section: DatasetSection, decimal: str = "") -> ValueFormat:
+    return ValueFormat(decimal=decimal, no_id=section.no_id, values=section.values)
 
 
 class Columns(NamedTuple):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 import numpy as np
 from pydantic import (
     AfterValidator,
+    BeforeValidator,
     Field,
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
@@ -23,10 +24,11 @@ from pydantic_core import CoreSchema, core_schema
 from harness._util.arguments import MOST_RATING, unit_fault
 from harness._util.files import file_name
 from harness.datasets.catalogue import checked_name, find, names_of
+from harness.datasets.numerals import checked_texts, checked_values
 from harness.datasets.places import is_ratings_file
 from harness.datasets.policies import DuplicatePolicy, Policies
 from harness.datasets.readers import has_tables, is_text, kind_of, label_of
-from harness.datasets.readers.text import checked_encoding
+from harness.datasets.readers.encodings import checked_encoding
 from harness.errors import counted
 from harness.plugins import registry as plugins
 from harness.schema.sections import MOST_SECONDS, Section
@@ -139,11 +141,17 @@ class _PluginName:
 
 
 DatasetName = Annotated[str, _PluginName("datasets")]
+Number = Annotated[float, Field(allow_inf_nan=False, ge=-MOST_RATING, le=MOST_RATING)]
 FormatName = Annotated[str, _PluginName("readers")]
 Column = str | Annotated[int, Field(ge=1)]
 
 
 Encoding = Annotated[str, Field(max_length=40), AfterValidator(_checked_encoding)]
+
+
+def _quotes(value: object) -> object:
+    """Return the marks that are meant by true and false."""
+    return {True: "double", False: "none"}[value] if isinstance(value, bool) else value
 
 
 class ColumnsSection(Section):
@@ -216,7 +224,7 @@ class ItemsSection(FeaturesSection):
     field, `unknown` and `(no genres listed)` mean none."""
 
 
-OF_VALUES = ("columns", "decimal", "thousands", "time_format", "id_spellings")
+OF_VALUES = ("columns", "decimal", "thousands", "values", "time_format", "id_spellings", "no_id")
 """Keys of a `DatasetSection` that say where values are and how they are written."""
 OF_LOADED = (
     *OF_VALUES,
@@ -293,22 +301,44 @@ class DatasetSection(_File):
     other line."""
 
     encoding: Encoding | None = None
-    """Encoding of the text, as `latin-1` or `gbk`; UTF-8 unless a byte order mark shows another."""
+    """Encoding of the text, as `latin-1` or `gbk`; by default UTF-8, unless a byte order mark or
+    the text itself shows another."""
 
-    decimal: Literal[".", ","] = "."
-    """The decimal mark of numbers in text: `,` for a rating written as 4,5."""
+    quotes: Annotated[Literal["double", "single", "none"], BeforeValidator(_quotes)] | None = None
+    """The quotation marks that may enclose fields of text: `double`, `single` as in exports of
+    MySQL, or `none` where marks are parts of the text, as in the files of IMDb. By default
+    double, unless the first lines show others."""
+
+    decimal: Literal[".", ","] | None = None
+    """The decimal mark of numbers in text: `,` for a rating written as 4,5. By default a point, or
+    a comma if all numbers with a mark can only have that one."""
 
     thousands: Literal[",", ".", " ", "'"] | None = None
-    """The mark between groups of three digits in text: `,` for 1234 written as 1,234."""
+    """The mark between groups of three digits in text: `,` for 1234 written as 1,234. By default
+    none, unless numbers can only be read with one. With `.`, decimals have a comma."""
+
+    values: Annotated[dict[str, Number], BeforeValidator(checked_values)] | None = None
+    """The numbers of words that stand for ratings, as `{like: 1, dislike: 0}`, without regard to
+    capital letters. The lowest and the highest are the scale unless `scale` says another. A text
+    that is not named makes its row unreadable; numbers stay as they are, unless the mapping
+    names one."""
 
     time_format: str | None = Field(default=None, min_length=1, max_length=60)
     """How timestamps are written: a pattern of `strptime`, as `%d/%m/%Y`, or a unit, one of
-    `seconds`, `milliseconds`, `microseconds`, `nanoseconds` and `days` since 1970; by default
-    found."""
+    `seconds`, `milliseconds`, `microseconds`, `nanoseconds`, `minutes`, `hours` and `days` since
+    1970, and `excel` for days as Excel counts them; by default found."""
 
     id_spellings: Literal["keep", "join"] = "keep"
-    """Ids that only Unicode or blanks tell apart, as an é of one or of two characters, a no-break
-    space or a mark of no width: `join` makes them one; `keep` counts them in a note."""
+    """Ids that look like one: that only Unicode or blanks tell apart, as an é of one or of two
+    characters or a no-break space, UUIDs and e-mail addresses in capital and small letters, and
+    numbers with and without zeros before them. `join` makes them one; `keep` counts them in a
+    note."""
+
+    no_id: Annotated[list[str], BeforeValidator(checked_texts)] | None = None
+    """Texts that stand for no user or item, as `[nan, Total]`: their rows are dropped and counted.
+    By default a text such as `nan`, `NA` or `None` among ids that are all numbers lacks a value
+    (see `missing`), a note names one among other ids, and a last row of totals is left out; `[]`
+    makes all texts ids."""
 
     like: Literal["pandas"] | None = None
     """How to read a file with invalid lines. For lastfm-360k, `pandas` reads it as
@@ -369,8 +399,8 @@ class DatasetSection(_File):
 
     @field_validator(
         "sha256", "most_megabytes", "most_seconds", "format", "columns", "separator", "header",
-        "skip", "comment", "encoding", "decimal", "thousands", "time_format", "id_spellings",
-        "table", "query", "not_items",
+        "skip", "comment", "encoding", "quotes", "decimal", "thousands", "values", "time_format",
+        "id_spellings", "no_id", "table", "query", "not_items",
     )  # fmt: skip
     @classmethod
     def _describes_a_file(cls, value: object, info: ValidationInfo) -> object:
@@ -400,7 +430,7 @@ class DatasetSection(_File):
             raise ValueError("the scale of synthetic ratings is a key of `synthetic`; put it there")
         if self.name is None and self.path is None and self.synthetic is None:
             raise ValueError("no data is named; give name (as ml-100k), path or synthetic")
-        if self.decimal == self.thousands:
+        if self.decimal is not None and self.decimal == self.thousands:
             raise ValueError(
                 f"thousands: {self.thousands!r} is the decimal mark too; give two different ones"
             )
@@ -438,7 +468,7 @@ class DatasetSection(_File):
         return self.name or "synthetic"
 
 
-OF_TEXT = ("separator", "header", "skip", "comment", "encoding", "decimal", "thousands")
+OF_TEXT = ("separator", "header", "skip", "comment", "encoding", "quotes")
 """Keys of files of text alone."""
 
 

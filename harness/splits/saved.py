@@ -274,8 +274,8 @@ def _read(
     """Read pairs with a rating or a fold, and find the row of each among some of the ratings."""
     kind: Kind = "number" if role == "rating" else "id"
     roles = Roles({"user": "id", "item": "id", role: kind}, RATINGS.usual | {"fold": ()})
-    # The hint of a decimal comma is for those who can name it.
-    table = read_file(find_file(path, base), ReadOptions(decimal="", roles=roles, **layout), path)
+    options = ReadOptions(decimal=".", in_config=False, roles=roles, **layout)
+    table = read_file(find_file(path, base), options, path)
     refuse_faults(table)
     users, items = table.ids["user"], table.ids["item"]
     user = pd.Index(ratings.user_ids).get_indexer(pd.Index(users.ids))[users.codes]

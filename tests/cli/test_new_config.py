@@ -117,7 +117,7 @@ USUAL = table(",", "user", "item", "rating")
         ("a.dat", table("::", "UserID", "MovieID", "Rating"), {}),
         ("a.tsv", table("\t", "user", "item", "stars", "date"), {}),
         ("a.csv", table(";", "user", "item", "rating", comma=True), {"decimal": ","}),
-        ("a.csv", USUAL.replace("\n1,", "\né,"), {"encoding": "cp1252"}),
+        ("a.csv", USUAL.replace("\n1,", "\nJosé,"), {"encoding": "cp1252"}),
     ],
 )
 def test_a_file_of_ratings_is_read_and_its_config_runs(call, tmp_path, name, content, also):

@@ -239,11 +239,11 @@ def frame_difference(number):
     try:
         if n_lacking:
             try:
-                datasets.Ratings.from_frame(frame, out_of_scale="keep")
+                datasets.Ratings.from_frame(frame, out_of_scale="keep", no_id=[])
                 return f"{n_lacking} rows lack a value, and nothing is said"
             except DataError:
                 pass
-        ratings = datasets.Ratings.from_frame(frame, out_of_scale="keep", missing="drop")
+        ratings = datasets.Ratings.from_frame(frame, out_of_scale="keep", missing="drop", no_id=[])
     except DataError as error:
         nothing_left = not len(wanted) and "no ratings are left" in str(error)
         return None if nothing_left else f"refused: {error}"

@@ -10,6 +10,8 @@ from harness import datasets
 from harness.datasets.cleaning import suspect
 from harness.errors import DataError
 
+from .test_values import load, remedies
+
 
 def ratings_of(counts):
     """Return ratings by their counts."""
@@ -111,3 +113,78 @@ def test_nothing_left_is_refused():
 def test_what_is_no_list_of_numbers_is_refused(values):
     with pytest.raises(DataError, match="not_rated"):
         datasets.Ratings.from_columns(["a", "b"], ["x", "x"], [0, 1], not_rated=values)
+
+
+ONE_TO_FIVE = {1: 60, 2: 60, 3: 70, 4: 55, 5: 75}
+WAYS = ("csv", "jsonl", "parquet", "frame", "rows")
+
+
+def of_way(counts, way, folder):
+    """Return ratings by their counts, as one of the ways in takes them."""
+    frame = frame_of(counts)
+    path = folder / f"a.{way}"
+    if way == "frame":
+        return frame
+    if way == "rows":
+        return list(frame.itertuples(index=False, name=None))
+    if way == "csv":
+        frame.to_csv(path, index=False)
+    elif way == "jsonl":
+        frame.to_json(path, orient="records", lines=True)
+    else:
+        frame.to_parquet(path)
+    return path
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("value", [9, 8, 99, 99999, 255, 127, 50, 10, -1, -9, -99])
+def test_a_value_apart_from_a_scale_is_asked_about_with_the_key_that_drops_it(tmp_path, value, way):
+    data = of_way(ONE_TO_FIVE | {value: 4}, way, tmp_path)
+    (note,) = (note for note in load(data).notes if note.code == "maybe-not-rated")
+    drop, keep = remedies(note)
+    assert drop == {"not_rated": [value]}
+    dropped = load(data, **drop)
+    assert (len(dropped), dropped.scale) == (320, (1, 5))
+    kept = load(data, **keep)
+    assert len(kept) == 324
+    assert "maybe-not-rated" not in {note.code for note in kept.notes}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_single_value_that_is_far_is_refused_with_the_key_that_drops_it(tmp_path, way):
+    data = of_way(ONE_TO_FIVE | {255: 1}, way, tmp_path)
+    with pytest.raises(DataError, match="the rating 255 is far from") as refused:
+        load(data)
+    keys = next(keys for keys in remedies(refused.value) if "not_rated" in keys)
+    assert (len(load(data, **keys)), load(data, **keys).scale) == (320, (1, 5))
+
+
+def test_two_marks_of_a_survey_are_asked_about_one_after_the_other():
+    frame = frame_of(ONE_TO_FIVE | {8: 4, 9: 5})
+    (keys, _) = remedies(next(n for n in load(frame).notes if n.code == "maybe-not-rated"))
+    assert keys == {"not_rated": [9]}
+    (keys, _) = remedies(next(n for n in load(frame, **keys).notes if n.code == "maybe-not-rated"))
+    assert keys == {"not_rated": [9, 8]}
+    assert load(frame, **keys).scale == (1, 5)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("high", [5, 10])
+def test_few_zeros_below_a_usual_scale_are_said(tmp_path, way, high):
+    data = of_way({0: 12} | {n: 60 + n for n in range(1, high + 1)}, way, tmp_path)
+    note = next(note for note in load(data).notes if note.code == "zeros-are-ratings")
+    (keys,) = remedies(note)
+    assert load(data, **keys).scale == (1, high)
+    assert "zeros-are-ratings" not in {n.code for n in load(data, scale=[0, high]).notes}
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [
+        {1: 200, 2: 90, 3: 40, 4: 15, 5: 8, 9: 2},  # counts with a long tail
+        dict.fromkeys(range(1, 11), 20),
+        {1: 20, 2: 20, 3: 20, 4: 20, 6: 3},
+    ],
+)
+def test_values_that_belong_to_the_others_are_not(counts):
+    assert suspect(ratings_of(counts)) is None

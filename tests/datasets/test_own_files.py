@@ -109,6 +109,7 @@ FIRST = HEAD + "1,1,1,1\n"
         ("a.csv", FIRST + "2,2,3,1,5\n", r"a\.csv:3: 5 fields where the first line has 4"),
         ("a.csv", FIRST + '2,"2,3,1\n', r"a\.csv:3: a quotation mark is opened here and"),
         ("a.csv", FIRST + "2,2\x00,3,1\n", r"a\.csv:3: the item '2\\x00' has a control character"),
+        ("a.csv", b"user,item,rating\n1,1,1\n\xe9,1,2\n", r"a\.csv:3: not UTF-8, and its encoding"),
         ("a.csv", b"us\xe9r,item,rating\n1,1,1\n", r"a\.csv:1: .*no column for the user among us"),
         ("a.csv", "7/3,5\n1/3,5\n", r"a\.csv:1: 2 fields separated by ',', but user, item and rat"),
         ("a.csv", "1,2\n1,3\n", r"a\.csv:1: no column of ratings beside 1 and 2; add one, of 1s"),
@@ -200,7 +201,7 @@ class TestQuotes:
             assert found[:2] == [
                 f"a.csv:{line}: the rating '3\"x' is not a number" for line in (4, 8)
             ]
-            assert "41 faults" in found[-1]
+            assert any("41 faults" in line for line in found)
             with pytest.raises(DataError, match=r"^a\.csv:162: 2 fields where the first"):
                 load("a.csv", lines.replace('"x', "") + "9,9\n")
 

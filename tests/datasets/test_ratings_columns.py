@@ -155,7 +155,7 @@ class TestFrames:
         (([1, "1"], [1, 2], [1, 2]), r"user ids of several types \(int, str\); turn the column"),
         (([True, False], [1, 2], [1, 2]), "user ids of type bool; turn the column into text"),
         (([1, 2], [1, 2], [1, "four"]), r"row 1 \(counted from 0\): the rating 'four' is not a"),
-        (([1, 2], [1, 2], [True, False]), "ratings of type bool; turn them into numbers"),
+        (([1, 2], [1, 2], [True, False]), "the rating 'true' is not a number"),
         (([1, 2], [1, 2], [1, [2]]), r"row 1 .*: the rating '\[2\]' is not a number"),
         (([1, 2], [1, 2], [1, np.nan]), r"columns: row 1 .*: no rating; fix the data"),
         (([1, 2], [1, 2], [1, np.inf]), r"columns: row 1 .*: the rating inf is not finite"),

@@ -136,10 +136,10 @@ def test_a_reader_that_cannot_be_imported_stops_only_what_names_it(site, bars, t
         harness.load({"path": str(bars), "format": "bars"})
 
 
-@pytest.mark.parametrize("key", ["separator", "header", "encoding", "decimal"])
+@pytest.mark.parametrize("key", ["separator", "header", "encoding"])
 def test_options_of_text_are_refused_for_formats_that_have_none(site, bars, key):
     package(site, READER.replace("{result}", "columns"))
-    value = {"separator": ";", "header": True, "encoding": "utf-8", "decimal": ","}[key]
+    value = {"separator": ";", "header": True, "encoding": "utf-8"}[key]
     with pytest.raises(DataError, match=f"{key}: a 'bars' file has none; leave this out"):
         harness.load({"path": str(bars), key: value})
 

@@ -78,7 +78,7 @@ class TestIds:
         ratings = load("a.csv", "user,item,rating\n1.0,x,1\n2.0,x,3\n")
         assert ratings.notes[0].text == "user ids written as 1.0 read as 1"
 
-    @pytest.mark.parametrize("other", ["1.1", "a", "01", "1e3", "NA"])
+    @pytest.mark.parametrize("other", ["1.1", "a", "01", "1e3"])
     def test_beside_other_ids_a_point_belongs_to_the_id(self, load, other):
         ratings = load("a.csv", f"user,item,rating\n1,x,1\n1.0,x,2\n{other},x,3\n")
         assert [row[0] for row in rows_of(ratings)] == ["1", "1.0", other]
@@ -107,3 +107,26 @@ class TestIds:
         ratings = load("a.csv", "user,item,rating\nа,x,1\na,x,2\nß,x,3\nss,x,4\n")
         assert ratings.n_users == 4
         assert not {note.code for note in ratings.notes} & {"spellings-differ"}
+
+
+class TestSpellingsOfOneId:
+    UUID = "000000a4-1543-f693-93f0-14e540000000"
+
+    @pytest.mark.parametrize(
+        ("one", "other", "joined"),
+        [(UUID, UUID.upper(), UUID), (UUID.upper(), UUID, UUID), ("007", "7", "7"),
+         ("7", "007", "7"), ("Ann@Shop.org", "ann@shop.org", "ann@shop.org"), ("00", "0", "0")],
+    )  # fmt: skip
+    def test_are_counted_and_joined_if_said(self, load, one, other, joined):
+        content = f"user,item,rating\n{one},x,1\n{other},y,2\n0123,z,3\n"
+        ratings = load("a.csv", content)
+        assert ratings.user_ids.tolist() == [one, other, "0123"]
+        (note,) = (note for note in ratings.notes if note.code == "spellings-differ")
+        assert "`id_spellings: join` makes them one" in str(note)
+        ratings = load("a.csv", content, id_spellings="join")
+        assert [row[0] for row in rows_of(ratings)] == [joined, joined, "0123"]
+
+    def test_names_and_numbers_of_one_length_are_not(self, load):
+        content = "user,item,rating\nAnn,007,1\nann,070,2\n"
+        ratings = load("a.csv", content)
+        assert "spellings-differ" not in {note.code for note in ratings.notes}

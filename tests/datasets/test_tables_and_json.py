@@ -90,7 +90,7 @@ def test_nested_fields_are_named_by_their_path(tmp_path):
         ('{"user": "b", "item', "not JSON"),
         ("[1, 2]", "not an object of fields and values"),
         (record(["b"], "x", 3), "the user is a list; name a field of one value by its path"),
-        (record("b", "x", True), "the rating is true or false"),
+        (record("b", "x", True), "the rating 'true' is not a number"),
         (record("b", "x", "many"), "the rating 'many' is not a number"),
         (record("b", "x", 1e999), "no rating|the rating|not finite"),
         (record("b", "x", None), "no rating"),

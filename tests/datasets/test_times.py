@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from harness import datasets
+from harness.datasets.loading import load_under
+from harness.datasets.section import DatasetSection
 from harness.errors import DataError
 
 MOMENTS = [
@@ -33,9 +36,7 @@ def load(times, **keys):
     frame = pd.DataFrame(
         {"user": [*"abc"], "item": [*"xyz"], "rating": [1, 2, 3], "timestamp": times}
     )
-    return datasets.loading.load_under(
-        frame, datasets.section.DatasetSection(path="-", out_of_scale="keep", **keys)
-    )
+    return load_under(frame, DatasetSection(path="-", out_of_scale="keep", **keys))
 
 
 def seconds(moments):
@@ -111,7 +112,7 @@ def test_units_are_named(unit, factor, kind):
 
 
 def test_days_or_months_first_that_no_number_shows_are_refused_with_the_key():
-    with pytest.raises(DataError, match=r"'03/04/2003' may be month and day.*time_format: '%m"):
+    with pytest.raises(DataError, match=r"'03/04/2003' may be month/day/year or.*time_format: '%m"):
         load(["03/04/2003", "05/06/2003", "01/02/2004"])
     ratings = load(["03/04/2003", "05/06/2003", "01/02/2004"], time_format="%d/%m/%Y")
     assert str(ratings.timestamps.astype("M8[s]")[0]) == "2003-04-03T00:00:00"
@@ -141,3 +142,98 @@ def test_a_pattern_that_is_none_and_times_that_do_not_fit_it_are_refused():
 def test_a_missing_time_is_missing():
     with pytest.raises(DataError, match="no timestamp"):
         load(["26.09.2003", "", "27.09.2003"])
+
+
+@pytest.mark.parametrize(
+    ("texts", "seconds_of_first"),
+    [
+        (["2005-09-17 17:37:51+00", "2005-09-18 17:37:51.123+00"], 1126978671),
+        (["2005-09-17 17:37:51-03", "2005-09-18 17:37:51+05:30"], 1126989471),
+        (["2005-09-17 17:37:51 +05:30", "2005-09-18 17:37:51 -03:00"], 1126958871),
+        (["2005-09-17 17:37:51,123", "2005-09-18 17:37:51,5"], 1126978671),
+        (["17-Sep-05", "18-Sep-05"], 1126915200),
+        (["17-SEP-05 05:37:51 PM", "18-SEP-05 05:37:51 AM"], 1126978671),
+        (["Saturday, 17-Sep-05 17:37:51 GMT", "Sunday, 18-Sep-05 17:37:51 GMT"], 1126978671),
+        (["Sat, 17 Sep 2005 17:37:51 +0200", "Sun, 18 Sep 2005 17:37:51 +0200"], 1126971471),
+        (["Sat Sep 17 17:37:51 CEST 2005", "Sun Sep 18 17:37:51 CEST 2005"], 1126971471),
+        (["2005-09-17 17:37:51 EST", "2005-09-18 17:37:51 EDT"], 1126996671),
+        (["2005-09-17T17:37:51+02:00[Europe/Berlin]"] * 2, 1126971471),
+        (["20050917T173751Z", "20050918T173751Z"], 1126978671),
+        (["17/Sep/2005:17:37:51 +0000", "18/Sep/2005:17:37:51 +0000"], 1126978671),
+        (["September 17th, 2005", "September 1st, 2005"], 1126915200),
+        (["17. September 2005", "1. M\u00e4rz 2005"], 1126915200),
+        (["17 septembre 2005", "18 f\u00e9vrier 2005"], 1126915200),
+        (["17 de septiembre de 2005", "1 de enero de 2005"], 1126915200),
+        (["2005\u5e749\u670817\u65e5", "2005\u5e749\u670818\u65e5"], 1126915200),
+        (["17.09.05", "18.09.05"], 1126915200),
+        (["9/17/05 17:37", "9/8/05 5:37"], 1126978620),
+        (["17/9/05", "8/9/95"], 1126915200),
+        (["2005-09", "2005-10"], 1125532800),
+        (["05/09/17", "69/12/31"], 1126915200),
+    ],
+)
+def test_times_of_programs_are_read(texts, seconds_of_first):
+    times = (texts * 3)[:3]
+    assert load(times).timestamps[0] == seconds_of_first
+
+
+@pytest.mark.parametrize("kind", ["int64", "str", "float64"])
+@pytest.mark.parametrize(
+    ("numbers", "unit", "first"),
+    [
+        ([38612, 38613, 39000], "excel", 1126915200),
+        ([13043, 13044, 13100], "days", 1126915200),
+        ([18782977, 18360879, 19854592], "minutes", 1126978620),
+        ([313049, 313050, 319999], "hours", 1126976400),
+    ],
+)
+def test_units_in_which_times_are_not_of_1970_are_found_and_said(numbers, unit, first, kind):
+    times = pd.Series(numbers).astype(kind)
+    ratings = load(times)
+    assert ratings.timestamps[0] == first
+    assert "time-guessed" in {note.code for note in ratings.notes}
+    named = load(times, time_format=unit)
+    assert named.timestamps.tolist() == ratings.timestamps.tolist()
+    assert "time-guessed" not in {note.code for note in named.notes}
+    assert load(times, time_format="seconds").timestamps.tolist() == numbers
+
+
+def test_excel_has_the_time_of_day_to_the_second():
+    assert load(["38612.734618", "38613.5", "38614"]).timestamps.tolist() == [
+        1126978671, 1127044800, 1127088000,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("times", [["050917", "041128", "071001"], [50917, 41128, 71001]])
+def test_days_of_six_digits_are_read_and_said(times):
+    ratings = load(times)
+    assert ratings.timestamps.tolist() == [1126915200, 1101600000, 1191196800]
+    assert "time-written" in {note.code for note in ratings.notes}
+
+
+@pytest.mark.parametrize(
+    ("times", "n_ways"),
+    [
+        (["03/04/2003 05:06", "05/06/2003 07:08", "01/02/2004 23:10"], 2),
+        (["03/04/2003 05:06:07 PM", "05/06/2003 07:08:09 AM", "01/02/2004 11:10:00 PM"], 2),
+        (["3-4-2003", "5-6-2003", "1-2-2004"], 2),
+        (["03/04/2003T05:06:07.25 +0100"] * 3, 2),
+        (["03/04/05", "05/06/07", "01/02/03"], 3),
+        (["17/04/05", "18/06/07", "19/02/03"], 2),
+    ],
+)
+def test_each_order_that_is_offered_reads_the_times(times, n_ways):
+    with pytest.raises(DataError, match="no number in its column shows which") as refused:
+        load(times)
+    patterns = re.findall("`time_format: '(.*?)'`", str(refused.value))
+    assert len(patterns) == n_ways
+    found = [tuple(load(times, time_format=pattern).timestamps.tolist()) for pattern in patterns]
+    assert len({*found}) == n_ways
+
+
+def test_a_few_times_of_1970_among_later_ones_are_said():
+    frame = pd.DataFrame({"user": range(200), "item": 1, "rating": [1, 2] * 100,
+                          "timestamp": [*range(10**9, 10**9 + 199), 11]})  # fmt: skip
+    (note,) = (note for note in datasets.load(frame).notes if note.code == "times-apart")
+    assert note.values == {"role": "timestamp", "n": 1, "early": "1970-01-01",
+                           "later": "2001-09-09"}  # fmt: skip

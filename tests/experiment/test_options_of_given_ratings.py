@@ -20,6 +20,8 @@ LOADED = {
     "columns": {"user": "item", "item": "user"},
     "decimal": ",",
     "thousands": ",",
+    "values": {"much": 4},
+    "no_id": ["u0"],
     "time_format": "days",
     "id_spellings": "join",
     "not_rated": [2],
@@ -36,6 +38,7 @@ LOADED = {
 FAULTS = {
     "decimal": {"rating": ["3,5", "2"]},
     "thousands": {"rating": ["3,500", "2"]},
+    "values": {"rating": ["much", "2"]},
     "id_spellings": {"user": ["caf\u00e9", "cafe\u0301"]},
     "duplicates": {"user": ["u0", "u0"], "item": ["i0", "i0"], "rating": [2.0, 3.0]},
     "missing": {"rating": [np.nan, 2.0]},
@@ -55,13 +58,15 @@ REFUSED = {
     "skip": 1,
     "comment": "#",
     "encoding": "latin-1",
+    "quotes": "none",
     "like": "pandas",
     "synthetic": {"seed": 1},
     "most_megabytes": 100,
     "most_seconds": 100,
 }
 """Keys that say where ratings are or how a file is written."""
-NEEDED = {"out_of_scale": {"scale": [1, 5]}, "thousands": {"out_of_scale": "keep"}}
+NEEDED = {"out_of_scale": {"scale": [1, 5]}, "thousands": {"out_of_scale": "keep"},
+          "values": {"scale": [0, 6]}}  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -28,14 +28,13 @@ NO_ROWS = "no rows of data; give a file that has some"
 class ReadOptions(ValueFormat):
     """What is known of a file before it is opened, and what is read of it; None is found out.
 
-    How values are written is as in `harness.datasets.policies.ValueFormat`, but that numbers have
-    a decimal point unless `decimal` says otherwise.
+    How values are written is as in `harness.datasets.policies.ValueFormat`.
 
     Parameters
     ----------
     kind : str or None
         The name of a reader.
-    separator, header, skip, comment, encoding, form, layout
+    separator, header, skip, comment, encoding, quotes, form, layout
         Of texts. `form` names the fields that a line must have, where they are fixed; a `layout`
         takes the place of all but `encoding`, `decimal` and `roles`.
     table, query : str or None
@@ -58,11 +57,11 @@ class ReadOptions(ValueFormat):
         Of a matrix: numbers that stand for "not rated"; None is found out.
     """
 
-    decimal: str = "."
     kind: str | None = None
     separator: str | None = None
     header: bool | None = None
     encoding: str | None = None
+    quotes: str | None = None
     columns: Mapping[str, str | int | None] = field(default_factory=dict)
     skip: int = 0
     comment: str | None = None
@@ -78,11 +77,15 @@ class ReadOptions(ValueFormat):
     not_items: tuple[str | int, ...] | None = None
     not_rated: tuple[float, ...] | None = None
 
+    @property
+    def finds_encoding(self) -> bool:
+        """Whether the encoding of a text that is not UTF-8 is found: of ratings and features."""
+        return self.roles is RATINGS or not self.roles.usual
+
     def advice(self, encoding: str = "latin-1") -> str:
         """Return what to do about another encoding; of ratings and features a config names it."""
-        is_named = self.roles is RATINGS or not self.roles.usual
         name = f", or name its encoding, as `encoding: {encoding}`"
-        return "save the file as UTF-8" + name * is_named
+        return "save the file as UTF-8" + name * self.finds_encoding
 
 
 class Reader:

@@ -94,6 +94,8 @@ class JSONLines(Reader):
                 kind = type(value)
                 if kind is int:
                     value = str(value)
+                elif kind is bool and roles.kinds[role] == "number":
+                    value = str(value).lower()
                 elif kind in _KINDS:
                     faults[row] = f"the {role} is {_KINDS[kind]}; {_BY_PATH}"
                     value = None

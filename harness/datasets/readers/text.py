@@ -27,8 +27,15 @@ from harness._util.files import report_os_error
 from harness._util.libraries import arrow_csv, pa
 from harness.datasets.columns import RATINGS, find_columns, is_number, refuse_without_ratings
 from harness.datasets.conversion import SHOWN, Flaw, Table, convert
-from harness.datasets.evidence import FEW, LINES, Placed, marks, placed_columns, unread_time
+from harness.datasets.evidence import FEW, LINES, Placed, placed_columns, unread_time
+from harness.datasets.numerals import is_written
 from harness.datasets.readers.base import NO_ROWS, Reader, ReadOptions, example_lines
+from harness.datasets.readers.encodings import (
+    encoding_of_bytes,
+    is_mostly_utf_8,
+    refusal,
+    unmarked_encoding,
+)
 from harness.datasets.readers.packed import BUFFER, CountedStream
 from harness.datasets.remedies import Remedy
 from harness.errors import ColumnsError, DataError, counted, joined
@@ -48,6 +55,7 @@ class Layout(NamedTuple):
     n_fields: int
     columns: dict[str, int]
     quotes: bool = True
+    quote: str = '"'
 
     @property
     def is_one_byte(self) -> bool:
@@ -56,7 +64,7 @@ class Layout(NamedTuple):
 
     @property
     def quoted(self) -> bool:
-        """Whether a field may be in double quotes."""
+        """Whether a field may be in quotation marks."""
         return self.quotes and self.is_one_byte
 
     def split(self, line: str) -> list[str]:
@@ -75,7 +83,8 @@ def lay_out(first: str, options: ReadOptions, where: str) -> Layout:
 def _fields(first: str, separator: str, options: ReadOptions, where: str) -> list[str]:
     """Return the fields of a first line, or refuse too few of them."""
     roles = options.roles
-    fields = [legible(name.strip()) for name in split_line(first, separator)]
+    quotes = options.quotes != "none"
+    fields = [legible(name.strip()) for name in split_line(first, separator, quotes)]
     if len(fields) < roles.least:
         needs_ratings = "rating" in roles.required and not roles.strict
         if needs_ratings and not roles.positions(fields, "rating"):
@@ -175,12 +184,6 @@ def look(path: Path, options: ReadOptions, where: str, given: Set[str] = frozens
             options = replace(options, kind="matrix", header=placed.header, separator=separator)
             return Seen(options, first, rows, tuple(notes))
     layout = Layout(separator, placed.header, len(first), placed.columns)
-    if not given & {"decimal", "thousands"}:
-        rating, sample = placed.columns["rating"], rows if placed.header else [first, *rows]
-        texts = [row[rating] for row in sample if len(row) > rating]
-        if any("," in text for text in texts) and (found := marks(texts)):
-            options = replace(options, **found)
-            notes.append(layout_found(**found))
     return Seen(replace(options, layout=layout), first, rows, tuple(notes))
 
 
@@ -211,21 +214,12 @@ def _decoded(
         options = replace(options, **found)
         notes.append(layout_found(**found))
 
-    with path.open("rb") as file:
-        unmarked = unmarked_encoding(file.peek(4)[:4])
-    if options.encoding is None and unmarked is not None:
-        use(encoding=unmarked)
-    begun = _begun(path, options, where)
-    if (
-        options.encoding is None
-        and _NO_UTF_8.search(begun.body)
-        and (encoding := encoding_of(path)) is not None
-    ):
-        use(encoding=encoding)
-        begun = _begun(path, options, where)
+    begun = _begun(path, options, where, notes)
+    if notes:  # the whole text has the encoding of its beginning
+        options = replace(options, encoding=str(notes[-1].values["encoding"]))
     if options.comment is None and begun.first.startswith(SIGNS):
         use(comment=next(sign for sign in SIGNS if begun.first.startswith(sign)))
-        begun = _begun(path, options, where)
+        begun = _begun(path, options, where, notes)
     return options, begun, notes
 
 
@@ -234,9 +228,9 @@ def layout_found(**found: str) -> Note:
     return Note("layout-found", {"found": str(Remedy(found)), "keys": found})
 
 
-def _begun(path: Path, options: ReadOptions, where: str) -> Beginning:
+def _begun(path: Path, options: ReadOptions, where: str, notes: list[Note]) -> Beginning:
     with path.open("rb") as file:
-        blocks = _blocks(file, options, where, SAMPLE)
+        blocks = _blocks(file, options, where, notes, SAMPLE)
         if options.skip or options.comment:
             blocks = without_comments(blocks, options)
         return find_beginning(blocks, options, where)
@@ -290,7 +284,7 @@ def header_and_columns(
         header = by_name or roles.names_columns(fields)
         if not header:
             marks = _numbers(fields, options)
-            text = next((mark for mark in marks if not is_number(mark.replace(",", "."))), None)
+            text = next((mark for mark in marks if not _is_rating(mark, options)), None)
             if text is not None:
                 header = True
                 where += f": a header, it seems, as {text!r} is no number" * bool(text)
@@ -304,6 +298,11 @@ def header_and_columns(
             named[role] = position
     names = [f"column {n + 1}" for n in range(len(fields))]
     return False, find_columns(names, named, where, roles)
+
+
+def _is_rating(text: str, options: ReadOptions) -> bool:
+    """Return whether a field may be a rating rather than the name of a column."""
+    return is_number(text.replace(",", ".")) or is_written(text, options.values)
 
 
 def _numbers(fields: Sequence[str], options: ReadOptions) -> list[str]:
@@ -349,7 +348,15 @@ def split_line(line: str, separator: str, quotes: bool = True) -> list[str]:
         return re.split(r"[ \t]+", line.strip(" \t"))
     if len(separator) > 1 or not separator.isascii() or not quotes:
         return line.split(separator)
-    return next(csv.reader([line], delimiter=separator), [])
+    fields = next(csv.reader([line], delimiter=separator), [])
+    if len(fields) > 1 and all(map(in_single_quotes, fields)):
+        return next(csv.reader([line], delimiter=separator, quotechar="'"), [])
+    return fields
+
+
+def in_single_quotes(field: str) -> bool:
+    """Return whether a field begins and ends with a single quotation mark."""
+    return len(field) > 1 and field[0] == field[-1] == "'"
 
 
 def legible(name: str) -> str:
@@ -471,81 +478,6 @@ def _is_header(header: str, first: str, separator: str | None, options: ReadOpti
     return False
 
 
-_PIECE = 1 << 20
-_HIGH = re.compile(rb"[\x80-\xff]+")
-LEAST_SIGNS = 20
-"""Fewer characters of two bytes show no language."""
-
-
-def checked_encoding(name: str) -> str:
-    """Return the name of an encoding that Python knows, or raise `ValueError`."""
-    try:
-        is_text = codecs.lookup(name)._is_text_encoding
-    except (LookupError, ValueError):
-        is_text = False
-    if not is_text:
-        raise ValueError(
-            f"{name!r} is no encoding; use one such as utf-8, utf-16, latin-1, cp1252, cp1251, "
-            "gbk, big5, shift_jis or euc_kr"
-        )
-    return name
-
-
-def unmarked_encoding(start: bytes) -> str | None:
-    """Return which UTF-16 a text without byte order mark is, by its first four bytes.
-
-    Examples
-    --------
-    >>> unmarked_encoding("user".encode("utf-16-le")[:4]), unmarked_encoding(b"user")
-    ('utf-16-le', None)
-    """
-    zeros = "".join("0" if byte == 0 else "x" for byte in start[:4])
-    return {"x0x0": "utf-16-le", "0x0x": "utf-16-be"}.get(zeros)
-
-
-def encoding_of(path: Path) -> str | None:
-    """Return the encoding that a config has to name; None for UTF-8, or where a mark says it."""
-    with path.open("rb") as file:
-        start = file.peek(4)[:4]
-        if start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-            return None
-        if encoding := unmarked_encoding(start):
-            return encoding
-        try:
-            for _ in codecs.iterdecode(iter(partial(file.read, _PIECE), b""), "utf-8"):
-                pass
-        except UnicodeDecodeError:
-            file.seek(0)
-            return encoding_of_bytes(file.read(_PIECE))
-    return None
-
-
-def encoding_of_bytes(data: bytes) -> str:
-    r"""Return the encoding of text that is not UTF-8: ``gbk`` if all shows it, else ``cp1252``.
-
-    In Western text, bytes above 127 stand alone between letters; in Chinese they come in pairs
-    whose first byte says which character it is. Pairs of other languages use a part of the same
-    first bytes, so those that only Chinese uses have to be among them.
-
-    Examples
-    --------
-    >>> encoding_of_bytes("用户,电影,评分\\n用户七,霸王别姬,五\n用户八,赤壁,四\n".encode("gbk"))
-    'gbk'
-    >>> encoding_of_bytes("Jürgen,Amélie,5\n".encode("latin-1"))
-    'cp1252'
-    """
-    runs = _HIGH.findall(data[: data.rfind(b"\n") + 1] or data)
-    pairs = [run[n : n + 2] for run in runs if len(run) % 2 == 0 for n in range(0, len(run), 2)]
-    n_odd = sum(len(run) % 2 for run in runs)
-    if not n_odd and len(pairs) >= LEAST_SIGNS:
-        lead = [pair[0] for pair in pairs]
-        are_signs = all(0xA1 <= pair[0] <= 0xF7 and pair[1] >= 0xA1 for pair in pairs)
-        usual = sum(0xB0 <= byte <= 0xD7 for byte in lead)
-        if are_signs and usual >= 0.8 * len(lead) and any(0xC9 <= byte <= 0xD7 for byte in lead):
-            return "gbk"
-    return "cp1252"
-
-
 BLOCK = 1 << 22
 MOST_FAULTS = 10_000
 """Unmatched quotation marks after which a file is refused."""
@@ -558,6 +490,7 @@ _NOT_CLOSED = (
     "a quotation mark is opened here and not closed before a separator or a line end; double it "
     "if it belongs to the text, or remove it"
 )
+_MARKS_AS_TEXT = "`quotes: none` reads quotation marks as parts of the text"
 
 
 def read_text(stream: io.BufferedReader, options: ReadOptions, where: str) -> Table:
@@ -566,7 +499,8 @@ def read_text(stream: io.BufferedReader, options: ReadOptions, where: str) -> Ta
     Faults of single rows are in the table. Raised with file and line are: no rows, a missing
     column, an encoding that does not fit, a line that never ends.
     """
-    blocks = _blocks(stream, options, where)
+    found: list[Note] = []
+    blocks = _blocks(stream, options, where, found)
     if options.skip or options.comment:
         blocks = without_comments(blocks, options)
     begun = find_beginning(blocks, options, where)
@@ -584,13 +518,54 @@ def read_text(stream: io.BufferedReader, options: ReadOptions, where: str) -> Ta
     elif options.layout is None and (code := _assumption(options, layout)):
         order = sorted(layout.columns, key=layout.columns.__getitem__)
         notes.append(Note(code, {"order": order}))
-    rows = _Rows(layout, options, line, notes)
+    rows = _Rows(_with_quotes(layout, options, body, notes), options, line, notes)
     for block in chain([body], blocks):
-        if not rows.add_block(block):
+        if not rows.add_block(block) and not rows.add_as_text(block):
             rows.add_records(block, blocks)
             if len(rows.faults[""]) > MOST_FAULTS:
                 break
+    notes[:0] = found
     return rows.table(where)
+
+
+QUOTES = {"double": '"', "single": "'", "none": ""}
+"""Quotation marks by the key `quotes` of a config."""
+
+
+def _with_quotes(layout: Layout, options: ReadOptions, body: str, notes: list[Note]) -> Layout:
+    """Return a layout with the quotation marks that a config names, or the first lines show."""
+    if options.quotes is not None:
+        return layout._replace(quotes=options.quotes != "none", quote=QUOTES[options.quotes] or '"')
+    if not layout.quoted or "'" not in body[:LONGEST_LINE]:
+        return layout
+    lines = body[: LONGEST_LINE >> 4].split("\n")[:SHOWN]
+    rows = [line.split(layout.separator) for line in lines if line]
+    rows = [row for row in rows if len(row) == layout.n_fields]
+    places = layout.columns.values()
+    if rows and any(all(in_single_quotes(row[place]) for row in rows) for place in places):
+        keys = {"quotes": "single"}
+        notes.append(Note("quotes-found", {"mark": "'", "key": "single", "keys": keys}))
+        return layout._replace(quote="'")
+    return layout
+
+
+def _fit_as_text(block: str, layout: Layout) -> bool:
+    """Return whether all lines have their fields if quotation marks are read as text."""
+    return all(
+        line.count(layout.separator) == layout.n_fields - 1 for line in block.split("\n") if line
+    )
+
+
+def _pair_up(block: str, layout: Layout) -> bool:
+    """Return whether the quotation marks of a block enclose fields, each in one line."""
+    try:
+        plain = block.replace(f"\\{layout.quote}", "")  # as some programs double a mark
+        lines = csv.reader(
+            plain.split("\n"), delimiter=layout.separator, quotechar=layout.quote, strict=True
+        )
+        return all(not fields or len(fields) == layout.n_fields for fields in lines)
+    except csv.Error:
+        return False
 
 
 def _assumption(options: ReadOptions, layout: Layout) -> str:
@@ -615,21 +590,36 @@ def read_sample(
 
 
 def _blocks(
-    stream: io.BufferedReader, options: ReadOptions, where: str, size: int = 0
+    stream: io.BufferedReader,
+    options: ReadOptions,
+    where: str,
+    notes: list[Note] | None = None,
+    size: int = 0,
 ) -> Iterator[str]:
-    r"""Yield a text in blocks of whole lines, which end with ``\n``; stray bytes as surrogates."""
+    r"""Yield a text in blocks of whole lines, which end with ``\n``; stray bytes as surrogates.
+
+    The first block that is not UTF-8 shows its encoding, unless the options name one; a note says
+    it.
+    """
     start, encoding = stream.peek(4)[:4], options.encoding
-    if encoding is None and start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+    if encoding is None and start[:4] in (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE):
+        encoding = "utf-32"
+    elif encoding is None and start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         encoding = "utf-16"
     elif encoding in (None, "utf-8", "utf-16") and b"\0" in start:
         unmarked = unmarked_encoding(start)
-        if unmarked is not None:
+        if unmarked is not None and encoding is not None:
             advice = options.advice(unmarked)
             raise DataError(f"{where}: UTF-16 without a byte order mark, it seems; {advice}")
+        if unmarked is not None:
+            _note_encoding(unmarked, "", notes)
+            encoding = unmarked
+    is_found = encoding is None and options.finds_encoding
     encoding = encoding or "utf-8"
     errors = "surrogateescape" if encoding == "utf-8" else "strict"
     text = io.TextIOWrapper(stream, encoding, errors)
     mark, n_lines = "\ufeff", 0
+    own = ""
     try:
         while block := text.read(size or BLOCK):
             if not block.endswith("\n"):
@@ -638,14 +628,47 @@ def _blocks(
                 if len(rest) == LONGEST_LINE and not rest.endswith("\n"):
                     line = n_lines + block.count("\n") + 1
                     raise DataError(f"{where}:{line}: {TOO_LONG}")
+            if is_found and not block.isascii():
+                is_found = False
+                own = _own_encoding(block, where, n_lines, notes)
             n_lines += block.count("\n")
+            if own and not block.isascii():
+                block = block.encode("utf-8", "surrogateescape").decode(own)
             yield block.removeprefix(mark)
             mark = ""
     except UnicodeError as error:
-        raise DataError(f"{where}: not {encoding} ({error}); {options.advice()}") from None
+        name = own or encoding
+        raise DataError(f"{where}: not {name} ({error}); {options.advice()}") from None
     finally:
         if not stream.closed:
             text.detach()  # the stream is closed by its owner
+
+
+def _own_encoding(block: str, where: str, n_before: int, notes: list[Note] | None) -> str:
+    """Return the encoding of a block that is not UTF-8, or refuse it with those it may be.
+
+    Empty for UTF-8, and for text of which but a few bytes are not.
+    """
+    if not _NO_UTF_8.search(block):
+        return ""
+    data = block.encode("utf-8", "surrogateescape")
+    if is_mostly_utf_8(data):
+        return ""
+    encoding = encoding_of_bytes(data)
+    if encoding is None:
+        lines = enumerate(block.split("\n"), n_before + 1)
+        line = next(number for number, text in lines if not text.isascii())
+        raise DataError(f"{where}:{line}: {refusal(data)}")
+    text = data.decode(encoding, "replace")
+    _note_encoding(encoding, next(line for line in text.split("\n") if not line.isascii()), notes)
+    return encoding
+
+
+def _note_encoding(encoding: str, line: str, notes: list[Note] | None) -> None:
+    if notes is not None:
+        example = f" ({line.strip()[:40]})" if line else ""
+        found = {"encoding": encoding, "example": example, "keys": {"encoding": encoding}}
+        notes.append(Note("encoding-found", found))
 
 
 @dataclass
@@ -666,6 +689,10 @@ class _Rows:
     """What is wrong with the first of them."""
     tall: list[int] = field(default_factory=list)
     """The lines of rows that take several."""
+    fits_as_text: bool = True
+    """Whether all lines have their fields if quotation marks are read as text."""
+    has_quotes: bool = False
+    """Whether a field was in quotation marks."""
 
     @cached_property
     def types(self) -> dict[str, pa.DataType]:
@@ -680,7 +707,7 @@ class _Rows:
         layout = self.layout
         separator = layout.separator
         if layout.is_one_byte:
-            if layout.quotes and '"' in block:
+            if layout.quotes and layout.quote in block:
                 return False
         else:
             if UNIT in block:
@@ -724,12 +751,33 @@ class _Rows:
         self.line += block.count("\n")
         return True
 
+    def add_as_text(self, block: str) -> bool:
+        """Add a block whose quotation marks are text, if the first block with marks shows it.
+
+        Between tabs, marks that do not pair up are text where every line has its fields.
+        """
+        layout = self.layout
+        if not layout.quoted or layout.quote != '"' or self.options.quotes is not None:
+            return False
+        if self.has_quotes or layout.separator != "\t" or not _fit_as_text(block, layout):
+            return False
+        whole = block
+        if len(block) >= BLOCK:  # of which the last row may go on
+            whole = block[: block.rstrip("\n").rfind("\n") + 1]
+        if _pair_up(whole, layout):
+            self.has_quotes = re.search(rf"(?m)(^|\t){layout.quote}", whole) is not None
+            return False
+        self.notes.append(Note("marks-are-text", {"key": "none"}))
+        self.layout = layout._replace(quotes=False)
+        return self.add_block(block)
+
     def add_records(self, block: str, blocks: Iterator[str]) -> None:
         """Add a block record by record; one with a fault becomes a row without values."""
         layout = self.layout
         pick, nothing = itemgetter(*layout.columns.values()), (None,) * len(layout.columns)
         rows: list[tuple[str | None, ...]] = []
         lines: list[int] = []
+        self.fits_as_text &= layout.quoted and _fit_as_text(block, layout)
         for n_taken, fields, fault in _records(block, blocks, layout):
             if fault or fields not in ([], [""]):
                 policy = ""
@@ -764,6 +812,10 @@ class _Rows:
                 return f"the {role} is not UTF-8; {self.options.advice()}"
         return ""
 
+    def _are_marks(self, rows: list[int]) -> bool:
+        """Return whether a quotation mark is what is wrong, and no line needs one."""
+        return self.fits_as_text and self.described.get(rows[0]) == _NOT_CLOSED
+
     def table(self, where: str) -> Table:
         """Return the converted columns of all rows."""
         if not self.n_rows:
@@ -776,7 +828,12 @@ class _Rows:
             return f"{where}:{lines[row - first]}"
 
         flaws = [
-            Flaw(policy, np.array(rows, np.int64), self.described.__getitem__)
+            Flaw(
+                policy,
+                np.array(rows, np.int64),
+                self.described.__getitem__,
+                _MARKS_AS_TEXT * (not policy and self._are_marks(rows)),
+            )
             for policy, rows in self.faults.items()
             if rows
         ]
@@ -813,7 +870,9 @@ def _records(
     while lines:
         records: Iterator[list[str]] = (layout.split(line.rstrip("\n")) for line in source())
         if layout.quoted:
-            records = csv.reader(source(), delimiter=layout.separator, strict=True)
+            records = csv.reader(
+                source(), delimiter=layout.separator, quotechar=layout.quote, strict=True
+            )
         try:
             for fields in records:
                 fault = TOO_LONG if len(record_lines[0]) > LONGEST_LINE else ""
@@ -834,10 +893,12 @@ def _records(
 
 def _escaped(line: str, layout: Layout) -> list[str] | None:
     r"""Return the fields of a line in which ``\"`` stands for a quotation mark; None if not all."""
-    if not layout.quoted or '\\"' not in line:
+    if not layout.quoted or f"\\{layout.quote}" not in line:
         return None
     try:
-        (fields,) = csv.reader([line], delimiter=layout.separator, escapechar="\\", strict=True)
+        (fields,) = csv.reader(
+            [line], delimiter=layout.separator, quotechar=layout.quote, escapechar="\\", strict=True
+        )
     except (csv.Error, ValueError):
         return None
     return fields if len(fields) == layout.n_fields else None
