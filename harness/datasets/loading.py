@@ -6,8 +6,7 @@ import io
 import math
 import os
 import tempfile
-from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -23,9 +22,10 @@ from harness.datasets import features
 from harness.datasets.catalogue import DataSet, FeatureFile, dataset_names, is_archive
 from harness.datasets.cleaning import refuse_faults
 from harness.datasets.columns import RATINGS
-from harness.datasets.conversion import Coded, Flaw, Table, table_of_frame
+from harness.datasets.conversion import table_of_frame
 from harness.datasets.download import fetch, find_local, inspect
 from harness.datasets.frames import SOURCES, is_loaded, no_ratings, of_anything, of_loaded
+from harness.datasets.joining import joined
 from harness.datasets.limits import Limits
 from harness.datasets.places import find_file, found, name_of
 from harness.datasets.plays import read_plays, read_plays_as_pandas
@@ -258,87 +258,20 @@ def _copy(
         return fetch(data_set, folder, progress)
 
 
-def joined(tables: Sequence[Table], where: str) -> Table:
-    """Return the rows of several tables one after the other; each keeps its file and line.
-
-    Raises
-    ------
-    DataError
-        If some have timestamps and others none.
-    """
-    starts = np.cumsum([0, *map(len, tables)]).tolist()
-    with_times = [table for table in tables if table.times]
-    if 0 < len(with_times) < len(tables):
-        without = next(table for table in tables if not table.times)
-        raise DataError(
-            f"{without.at(-1)}: no timestamps, which {with_times[0].at(-1)} has; add them, or read "
-            "none, as columns: {timestamp: null}"
-        )
-
-    def at(row: int) -> str:
-        if row < 0:
-            return where
-        number = bisect_right(starts, row) - 1
-        return tables[number].at(row - starts[number])
-
-    first = tables[0]
-    flaws = [
-        _moved(flaw, start)
-        for table, start in zip(tables, starts[:-1], strict=True)
-        for flaw in table.flaws
-        if len(flaw.rows)
-    ]
-    notes = dict.fromkeys(note for table in tables for note in table.notes)
-    return Table(
-        {role: _united([table.ids[role] for table in tables]) for role in first.ids},
-        {role: np.concatenate([table.numbers[role] for table in tables]) for role in first.numbers},
-        {role: np.concatenate([table.times[role] for table in tables]) for role in first.times},
-        at,
-        tuple(notes),
-        _by_policy(flaws),
-    )
-
-
-def _united(columns: Sequence[Coded]) -> Coded:
-    codes, ids = pd.factorize(np.concatenate([column.ids for column in columns]))
-    parts = np.split(codes.astype(np.int32), np.cumsum([len(c.ids) for c in columns])[:-1])
-    rows = [
-        np.append(part, -1).astype(np.int32)[column.codes]  # -1 stays the code of none
-        for part, column in zip(parts, columns, strict=True)
-    ]
-    return Coded(np.concatenate(rows), np.asarray(ids, object))
-
-
-def _moved(flaw: Flaw, start: int) -> Flaw:
-    return flaw._replace(rows=flaw.rows + start, describe=lambda row: flaw.describe(row - start))
-
-
-def _by_policy(flaws: Sequence[Flaw]) -> tuple[Flaw, ...]:
-    """Return one flaw for each policy; the rows of each table are described by its own."""
-
-    def united(policy: str) -> Flaw:
-        parts = [flaw for flaw in flaws if flaw.policy == policy]
-        ends = [int(part.rows[-1]) for part in parts]
-
-        def describe(row: int) -> str:
-            return next(p for p, end in zip(parts, ends, strict=True) if row <= end).describe(row)
-
-        rows = np.concatenate([part.rows for part in parts])
-        return Flaw(policy, rows, describe, role=parts[0].role)
-
-    return tuple(united(policy) for policy in dict.fromkeys(flaw.policy for flaw in flaws))
-
-
 def load_file(section: DatasetSection, base: Path | None, progress: Progress | None) -> Ratings:
     """Load the file, or the files, that a config names."""
     columns = section.columns.model_dump(exclude_unset=True) if section.columns else {}
     columns = {role: column for role, column in columns.items() if column or role == "timestamp"}
-    keys = {*OF_TEXT, "time_format", "id_spellings", "table", "query"}
+    keys = {*OF_TEXT, "time_format", "id_spellings", "table", "query", "member"}
     written = section.model_dump(include=keys, exclude_none=True)
     limits, paths = Limits(section.most_megabytes, section.most_seconds), section.paths
     options = ReadOptions(kind=section.format, columns=columns, limits=limits, **written)
-    with found(paths, base, section.sha256, limits) as places:
+    with found(paths, base, section.sha256, limits, options) as places:
         tables = [read_file(place.path, options, place.where, progress) for place in places]
+        tables = [
+            replace(table, notes=(*place.notes, *table.notes))
+            for table, place in zip(tables, places, strict=True)
+        ]
     name = name_of(paths)
     table = tables[0] if len(tables) == 1 else joined(tables, name)
     return Ratings.from_table(table, name, section=section)

@@ -6,7 +6,7 @@ others are imported for a file that no ending of this package's own readers fits
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cache
@@ -75,13 +75,31 @@ def kind_of(path: Path | str) -> str | None:
 
 
 def kind_of_content(path: Path) -> str | None:
-    """Return the name of the reader that recognises a file by its first bytes, or None."""
-    with path.open("rb") as file:
-        head = file.read(HEAD)
-    builtin = ((name, reader_named(name)) for name in plugins.builtin_names("readers"))
-    for name, reader in (*builtin, *_foreign()):
+    """Return the name of the reader that recognises a file, or a folder, by its content; or None.
+
+    Those of this package are asked first, then those of other packages.
+    """
+    return _recognising(path, plugins.builtin_names("readers")) or _recognising(
+        path, [name for name, _ in _foreign()]
+    )
+
+
+def _recognising(path: Path, names: Iterable[str]) -> str | None:
+    if path.is_dir():
+
+        def recognised(reader: Any) -> Any:
+            return folder_recognised_by(reader, path)
+
+    else:
+        with path.open("rb") as file:
+            head = file.read(HEAD)
+
+        def recognised(reader: Any) -> Any:
+            return recognised_by(reader, head, path.name)
+
+    for name in names:
         try:
-            if recognised_by(reader, head, path.name):
+            if recognised(reader_named(name)):
                 return name
         except (Exception, SystemExit) as error:
             raise _failure(name, f"`recognises` failed ({_said(error)})") from error
@@ -96,9 +114,28 @@ def recognised_by(reader: Any, head: bytes, name: str) -> Any:
     return asked is not None and asked(head)
 
 
+def folder_recognised_by(reader: Any, folder: Path) -> Any:
+    """Return whether a reader of any class reads a folder as one table."""
+    asked = getattr(reader, "recognise_folder", None)
+    return callable(asked) and asked(folder)
+
+
 def kind_of_file(path: Path) -> str | None:
-    """Return the name of the reader of a file by its ending or its first bytes; None for text."""
-    return kind_of(path) or kind_of_content(path)
+    """Return the name of the reader of a file or a folder; None for text.
+
+    What the bytes show counts before the ending, but for an ending of another package's reader.
+    """
+    named = None if path.is_dir() else kind_of(path)
+    builtin = plugins.builtin_names("readers")
+    if named is not None and named not in builtin:
+        return named
+    return _recognising(path, builtin) or named or kind_of_content(path)
+
+
+def takes_folders(kind: str) -> bool:
+    """Return whether the reader of a name takes folders."""
+    asked = getattr(reader_named(kind), "recognise_folder", None)
+    return asked is not None and getattr(asked, "__func__", None) is not Reader.recognise_folder
 
 
 def is_text(kind: str) -> bool:
@@ -132,18 +169,18 @@ def label_of(kind: str) -> str:
 def read_file(
     path: Path, options: ReadOptions, where: str, progress: Progress | None = None
 ) -> Table:
-    """Read a file with the reader that `options` name, or its ending, or its first bytes.
+    """Read a file or a folder with the reader that `options` name, or its bytes, or its ending.
 
     A file that none of these fits is read as text, and a packed one as what it holds. `where` is
     for messages.
     """
     with unpacked(path, where, options.limits) as (path, where):
-        kind = options.kind or kind_of(path)
-        if kind is None:
-            with report_os_error(where, "cannot be read", "check the path", DataError):
-                kind = kind_of_content(path)
-                if kind is None and (fault := not_read(path)):
-                    raise DataError(f"{where}: {fault}")
+        kind = options.kind
+        with report_os_error(where, "cannot be read", "check the path", DataError):
+            kind = kind or kind_of_file(path)
+            is_binary = kind is not None and not is_text(kind)
+            if not (is_binary or path.is_dir()) and (fault := not_read(path, where)):
+                raise DataError(f"{where}: {fault}")
         reader = Delimited() if kind is None else reader_named(kind)
         asked = replace(options, where=where, progress=progress)
         with reading(where, kind):
