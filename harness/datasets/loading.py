@@ -25,8 +25,8 @@ from harness.datasets.columns import RATINGS
 from harness.datasets.conversion import table_of_frame
 from harness.datasets.download import fetch, find_local, inspect
 from harness.datasets.frames import SOURCES, is_loaded, no_ratings, of_anything, of_loaded
-from harness.datasets.joining import joined
 from harness.datasets.limits import Limits
+from harness.datasets.parts import joined
 from harness.datasets.places import find_file, found, name_of
 from harness.datasets.plays import read_plays, read_plays_as_pandas
 from harness.datasets.policies import Policies, ValueFormat

@@ -13,11 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from harness._util.libraries import pq
 from harness.datasets.catalogue import SOURCES
 from harness.datasets.columns import find_columns
 from harness.datasets.readers import column_names, is_text, kind_of_file, read_file, separators_of
 from harness.datasets.readers.base import ReadOptions
-from harness.datasets.readers.packed import Member, beginning, without_packing
+from harness.datasets.readers.packed import Member, beginning, packing_of, without_packing
 from harness.datasets.readers.text import header_and_columns, read_sample
 from harness.errors import DataError, counted, listed, suggestion
 from harness.notes.note import Note
@@ -73,6 +74,7 @@ def choose(
     if asked is not None:
         return Choice(_named(members, asked, where, key, kind))
     data = [member for member in members if not _is_document(member.name)] or list(members)
+    data = [member for member in data if member.size] or data  # a part may hold no row
     if len(data) == 1:
         return Choice(data, _notes(data, members, key, kind))
     published = [member for member in data if member.name in _published()]
@@ -80,6 +82,7 @@ def choose(
         return Choice(published, _notes(published, members, key, kind))
     found = {member.name: _columns_of(member, options, take_out) for member in data}
     fitting = [member for member in data if found[member.name] is not None]
+    fitting = [member for member in fitting if found[member.name] != _NO_ROW] or fitting
     if any(isinstance(found[member.name], frozenset) for member in fitting):
         fitting = [member for member in fitting if isinstance(found[member.name], frozenset)]
     columns = {found[member.name] for member in fitting}
@@ -108,6 +111,7 @@ def choose(
 def _notes(
     read: Sequence[Member], members: Sequence[Member], key: str, kind: str
 ) -> tuple[Note, ...]:
+    members = [member for member in members if member.size]
     if len(read) == len(members) and (len(read) == 1 or _are_numbered(read)):
         return ()
     names = [member.name for member in read]
@@ -160,17 +164,21 @@ def _columns_of(
     with suppress(DataError, OSError):
         path = take_out(member, HEAD)
         is_whole = member.size <= HEAD
+        if packing_of(path):
+            path, is_whole = _unpacked_beginning(path)
         kind = options.kind or kind_of_file(path)
-        if not is_whole and kind is not None and not is_text(kind) and kind != "netflix":
-            if member.size > WHOLE:
+        is_table = kind is not None and not is_text(kind) and kind != "netflix"
+        if is_table and not is_whole:
+            if member.size > WHOLE and kind != "parquet":
                 return None
             path, is_whole = take_out(member, None), True
         if not is_whole:
             _cut(path)
-        if kind is not None and not is_text(kind) and kind != "netflix":
-            names = column_names(path, kind, member.name)
+        if is_table:
+            names = column_names(path, kind or "", member.name)
             find_columns(names, options.columns, member.name, options.roles)
-            return frozenset(names)
+            is_empty = kind == "parquet" and pq.read_metadata(path).num_rows == 0
+            return _NO_ROW if is_empty else frozenset(names)
         table = read_file(path, replace(options, member=None, where=""), member.name)
         ratings = table.numbers.get("rating", np.zeros(1))
         usable = np.isfinite(ratings)
@@ -186,10 +194,22 @@ def _columns_of(
     return None
 
 
+_NO_ROW = -1
+
+
+def _unpacked_beginning(path: Path) -> tuple[Path, bool]:
+    """Return a file with the beginning of what a packed one holds, and whether that is all."""
+    data = beginning(path, HEAD + 1)
+    place = path.with_name(f"beginning-{without_packing(path.name)}")
+    place = Path(tempfile.mkdtemp(dir=path.parent), place.name)
+    place.write_bytes(data[:HEAD])
+    return place, len(data) <= HEAD
+
+
 def _cut(path: Path) -> None:
     """Let the first bytes of a text end with a line."""
-    if data := beginning(path, HEAD):
-        path.write_bytes(data[: data.rfind(b"\n") + 1] or data)
+    data = path.read_bytes()
+    path.write_bytes(data[: data.rfind(b"\n") + 1] or data)
 
 
 def scratch() -> tempfile.TemporaryDirectory[str]:

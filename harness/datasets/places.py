@@ -251,11 +251,11 @@ def _taken_out(whole: Place, options: ReadOptions) -> Iterator[list[Place]]:
         yield _of_folder(whole, options)
         return
     with ExitStack() as stack:
-        is_archive = packing_of(path) in (ZIP, TAR)
+        is_archive = (packing := packing_of(path)) in (ZIP, TAR)
         key, kind = ("member", "file") if is_archive else ("table", "sheet")
         if is_archive:
             members = stack.enter_context(members_of(path, where, options.limits))
-        elif options.kind in (None, "excel") and is_workbook(path):
+        elif not packing and options.kind in (None, "excel") and is_workbook(path):
             members = stack.enter_context(sheets_of(path, where, options.limits))
         else:
             if options.member is not None:
@@ -335,9 +335,12 @@ def name_of(paths: Sequence[str]) -> str:
     --------
     >>> name_of(["a/train.csv", "a/test.csv"]), name_of(["a/ratings-*.csv"]), name_of(["a/parts/"])
     ('train + test', 'ratings', 'parts')
+    >>> name_of(["ml.tar.gz"])
+    'ml'
     """
     stems = [
-        re.sub(r"[-_ .]*[*?\\[].*", "", Path(file_name(path)).stem) or "ratings" for path in paths
+        re.sub(r"[-_ .]*[*?\\[].*|\.tar$", "", Path(file_name(path)).stem) or "ratings"
+        for path in paths
     ]
     more = f" + {counted(len(stems) - 3, 'file')}" if len(stems) > 3 else ""
     return " + ".join(stems[:3]) + more

@@ -6,6 +6,7 @@ others are imported for a file that no ending of this package's own readers fits
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -87,19 +88,19 @@ def kind_of_content(path: Path) -> str | None:
 def _recognising(path: Path, names: Iterable[str]) -> str | None:
     if path.is_dir():
 
-        def recognised(reader: Any) -> Any:
+        def is_one(reader: Any) -> Any:
             return folder_recognised_by(reader, path)
 
     else:
         with path.open("rb") as file:
             head = file.read(HEAD)
 
-        def recognised(reader: Any) -> Any:
+        def is_one(reader: Any) -> Any:
             return recognised_by(reader, head, path.name)
 
     for name in names:
         try:
-            if recognised(reader_named(name)):
+            if is_one(reader_named(name)):
                 return name
         except (Exception, SystemExit) as error:
             raise _failure(name, f"`recognises` failed ({_said(error)})") from error
@@ -121,15 +122,25 @@ def folder_recognised_by(reader: Any, folder: Path) -> Any:
 
 
 def kind_of_file(path: Path) -> str | None:
-    """Return the name of the reader of a file or a folder; None for text.
+    """Return the name of the reader of a file, by its first bytes before its ending; None for text.
 
-    What the bytes show counts before the ending, but for an ending of another package's reader.
+    What begins as any text may is of the kind that its ending says, and so is what has an ending of
+    another package's reader. Of a folder it is the reader that recognises it.
     """
-    named = None if path.is_dir() else kind_of(path)
-    builtin = plugins.builtin_names("readers")
-    if named is not None and named not in builtin:
-        return named
-    return _recognising(path, builtin) or named or kind_of_content(path)
+    by_ending = None if path.is_dir() else kind_of(path)
+    is_foreign = by_ending is not None and by_ending not in plugins.builtin_names("readers")
+    if by_ending and (is_foreign or _may_be_text(path)):
+        return by_ending
+    return kind_of_content(path) or by_ending
+
+
+_TEXT = re.compile(rb"(\xef\xbb\xbf)?[^\0-\x08\x0e-\x1f<{\[][^\0-\x08\x0e-\x1b]*")
+
+
+def _may_be_text(path: Path) -> bool:
+    """Return whether a file begins as any text may: with no bytes that control, no brackets."""
+    with path.open("rb") as file:
+        return _TEXT.fullmatch(file.read(HEAD)) is not None
 
 
 def takes_folders(kind: str) -> bool:
@@ -175,17 +186,31 @@ def read_file(
     for messages.
     """
     with unpacked(path, where, options.limits) as (path, where):
-        kind = options.kind
-        with report_os_error(where, "cannot be read", "check the path", DataError):
-            kind = kind or kind_of_file(path)
-            is_binary = kind is not None and not is_text(kind)
-            if not (is_binary or path.is_dir()) and (fault := not_read(path, where)):
-                raise DataError(f"{where}: {fault}")
-        reader = Delimited() if kind is None else reader_named(kind)
-        asked = replace(options, where=where, progress=progress)
-        with reading(where, kind):
-            columns: Any = reader.read(path, asked)
-        return columns if isinstance(columns, Table) else _as_table(columns, asked, kind or "")
+        kind = options.kind or recognised(path, where)
+        return read_as(kind, path, replace(options, where=where, progress=progress))
+
+
+def recognised(path: Path, where: str) -> str | None:
+    """Return the name of the reader of a file that is not packed; None for text.
+
+    Raises
+    ------
+    DataError
+        If it is of a kind that is not read.
+    """
+    with report_os_error(where, "cannot be read", "check the path", DataError):
+        kind = kind_of_file(path)
+        if (kind is None or is_text(kind)) and (fault := not_read(path, where)):
+            raise DataError(f"{where}: {fault}")
+        return kind
+
+
+def read_as(kind: str | None, path: Path, options: ReadOptions) -> Table:
+    """Read a file that is not packed with the reader of a name; None is that of texts."""
+    reader = Delimited() if kind is None else reader_named(kind)
+    with reading(options.where, kind):
+        columns: Any = reader.read(path, options)
+    return columns if isinstance(columns, Table) else _as_table(columns, options, kind or "")
 
 
 def _as_table(columns: Any, options: ReadOptions, kind: str) -> Table:

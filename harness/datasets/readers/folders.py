@@ -14,7 +14,7 @@ from urllib.parse import unquote
 from harness._util.libraries import pa, pq
 from harness.datasets.columns import Roles
 from harness.datasets.conversion import Table, convert
-from harness.datasets.joining import joined
+from harness.datasets.parts import joined
 from harness.datasets.readers import column_names, kind_of_file, read_file
 from harness.datasets.readers.base import NO_ROWS, Reader, ReadOptions, example_ratings
 from harness.datasets.readers.packed import BROKEN, is_of_system, unpacked

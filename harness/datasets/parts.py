@@ -1,4 +1,4 @@
-"""Several tables as one: of a list of files, a pattern, a folder or an archive of parts."""
+"""The rows of several files as one table; each keeps its file and line."""
 
 from __future__ import annotations
 
