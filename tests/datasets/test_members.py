@@ -179,7 +179,7 @@ def test_faults_have_the_member_and_the_line(tmp_path):
 def test_a_cut_archive_is_refused_in_one_line(tmp_path, kind):
     path = put(tmp_path, kind, SETS["MovieLens Latest"])
     path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(DataError, match="cannot be unpacked .*; give a whole file"):
+    with pytest.raises(DataError, match=r"cannot be unpacked .*; give a whole file"):
         harness.load(path)
 
 

@@ -134,7 +134,7 @@ def kind_of_file(path: Path) -> str | None:
     return kind_of_content(path) or by_ending
 
 
-_TEXT = re.compile(rb"(\xef\xbb\xbf)?[^\0-\x08\x0e-\x1f<{\[][^\0-\x08\x0e-\x1b]*")
+_TEXT = re.compile(rb"(?:\xef\xbb\xbf)?+[^\0-\x08\x0e-\x1f<{\[][^\0-\x08\x0e-\x1b]*")
 
 
 def _may_be_text(path: Path) -> bool:

@@ -261,16 +261,28 @@ def _actions(log: Path, where: str) -> Iterator[dict[str, Any]]:
             if "sidecar" in table.column_names and table["sidecar"].null_count < len(table):
                 raise _not_plain(where, "a checkpoint of a newer form")
             for row in table.to_pylist():
-                yield {key: _as_mapping(value) for key, value in row.items() if value is not None}
+                yield _checked(
+                    {key: _as_mapping(value) for key, value in row.items() if value is not None}
+                )
         for version in range(start + 1, last + 1):
             for line in (log / versions[version]).read_text(encoding="utf-8").splitlines():
                 if line.strip():
-                    yield json.loads(line)
+                    yield _checked(json.loads(line))
     except (*BROKEN, pa.ArrowException, TypeError, KeyError, AttributeError) as error:
         reason = reason_of(error)
         raise DataError(
             f"{where}: its _delta_log cannot be read ({reason}); copy it again"
         ) from None
+
+
+def _checked(action: Any) -> dict[str, Any]:
+    """Return what was done to a table, or raise `ValueError` where it is not of the usual form."""
+    if not isinstance(action, dict):
+        raise ValueError(f"{action!r:.40} is not an object")
+    for key in ("add", "remove"):
+        if key in action and not isinstance((action[key] or {}).get("path"), str):
+            raise ValueError(f"{key} without a path")
+    return action
 
 
 def _as_mapping(value: Any) -> Any:

@@ -56,7 +56,9 @@ class JSONLines(Reader):
         """Return whether a file begins with an object, or with a list of objects or lists."""
         start = head.removeprefix(BOM).lstrip()
         if start[:1] == b"[":
-            return start[1:].lstrip()[:1] in (b"{", b"[")
+            first = start.partition(b"\n")[0].strip()
+            is_row = first.endswith(b"]") and _is_list(first)
+            return is_row or start[1:].lstrip()[:1] in (b"{", b"[")
         return start[:1] == b"{"
 
     def names(self, path: Path, where: str) -> list[str]:
@@ -214,6 +216,13 @@ def _is_whole(line: bytes) -> bool:
     except RecursionError:
         return True
     return True
+
+
+def _is_list(line: bytes) -> bool:
+    """Return whether a line is a list of values as JSON has it."""
+    with suppress(ValueError, RecursionError):
+        return isinstance(json.loads(line), list)
+    return False
 
 
 _NONE: Any = object()

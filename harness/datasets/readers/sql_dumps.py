@@ -44,8 +44,9 @@ _PLAIN = re.compile(r"[^']*'")
 _ESCAPED = re.compile(r"(?:[^'\\]|\\.)*'", re.DOTALL)
 _SIGNS = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "b": "\b", "Z": "\x1a", "f": "\f", "v": "\v"}
 _BEGINNING = re.compile(
-    rb"\s*(--[^\n]*(MySQL|MariaDB|PostgreSQL|SQL)[^\n]*dump|PRAGMA foreign_keys|"
-    rb"(SET|DROP TABLE|CREATE TABLE|INSERT INTO|REPLACE INTO|BEGIN TRANSACTION|COPY \S+ \()\b)",
+    rb"\s*(?:--[^\n]*\n\s*){0,9}"
+    rb"(--[^\n]*(MySQL|MariaDB|PostgreSQL)[^\n]*dump|PRAGMA foreign_keys|BEGIN TRANSACTION;|"
+    rb"SET [\w@. ]+=|DROP TABLE |CREATE TABLE |(INSERT|REPLACE) INTO |COPY \S+ \()",
     re.IGNORECASE,
 )
 WAY_ON = "load the dump into its database, and give that, or export the table of ratings as CSV"
@@ -80,9 +81,7 @@ class SQLDump(Reader):
 
     def recognises(self, head: bytes) -> bool:
         """Return whether a file begins with the statements or the comment of a dump."""
-        text = head.removeprefix(b"\xef\xbb\xbf")
-        found = _BEGINNING.match(text)
-        return found is not None and (found[2] is not None or b"(" in text or b";" in text)
+        return _BEGINNING.match(head.removeprefix(b"\xef\xbb\xbf")) is not None
 
     def names(self, path: Path, where: str) -> list[str]:
         """Return the names of the columns of the table of ratings."""
