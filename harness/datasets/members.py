@@ -32,6 +32,9 @@ _DOCUMENTS = (
     ".png", ".jpg", ".jpeg", ".gif", ".svg", ".log", ".crc", ".bib", ".yaml", ".yml", ".toml",
 )  # fmt: skip
 _STEMS = ("readme", "license", "licence", "copying", "changelog", "citation", "checksums")
+_ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz", ".tar.zst")
+FEW = 50
+"""Members that are looked at one by one, also where their names differ only in numbers."""
 LARGEST = 1e8
 """A rating is smaller; a time is not."""
 
@@ -80,17 +83,34 @@ def choose(
     published = [member for member in data if member.name in _published()]
     if len(published) == 1:
         return Choice(published, _notes(published, members, key, kind))
-    found = {member.name: _columns_of(member, options, take_out) for member in data}
+    looked_at = data
+    if len(data) > FEW and _are_numbered(data):
+        looked_at = [data[0], data[len(data) // 2], data[-1]]
+    found = {member.name: _columns_of(member, options, take_out) for member in looked_at}
+    if looked_at is not data:  # what holds for three of so many alike is taken to hold for all
+        alike = found[data[0].name] if len({*found.values()}) == 1 else None
+        found = {member.name: alike for member in data}
     fitting = [member for member in data if found[member.name] is not None]
     fitting = [member for member in fitting if found[member.name] != _NO_ROW] or fitting
-    if any(isinstance(found[member.name], frozenset) for member in fitting):
-        fitting = [member for member in fitting if isinstance(found[member.name], frozenset)]
+    named = [member for member in fitting if isinstance(found[member.name], frozenset)]
+    if named and len(named) < len(fitting):
+        rest = [member for member in fitting if member not in named]
+        if _are_numbered(fitting):
+            raise DataError(
+                f"{where}: {named[0].name} has a header and {rest[0].name} has none; join "
+                "them in one file, the one with the header first"
+            )
+        fitting = named
     columns = {found[member.name] for member in fitting}
     has_header = any(isinstance(each, frozenset) for each in columns)
-    are_parts = len(columns) == 1 and (has_header or _are_numbered(fitting))
+    has_copies = len({_stem(member.name) for member in fitting}) < len(fitting)
+    are_parts = len(columns) == 1 and (has_header or _are_numbered(fitting)) and not has_copies
     if len(fitting) > 1 and not are_parts:
         called = [member for member in fitting if "rating" in _stem(member.name)]
         fitting = called if len(called) == 1 else fitting
+    if not fitting:
+        fitting = [member for member in data if member.name.casefold().endswith(_ARCHIVES)]
+        fitting = fitting if len(fitting) == 1 else []
     names = [member.name for member in fitting or data]
     if not names:
         raise DataError(f"{where}: holds no {kind}; give an archive with ratings")

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -47,6 +48,8 @@ from harness.notes.note import Note
 from harness.plugins.registry import foreign_origin
 
 PIECE = 1 << 16
+DEEPEST = 3
+"""How often an archive may be inside another."""
 SPARE = 1 << 30
 """Bytes of the disk that stay free."""
 
@@ -244,14 +247,16 @@ def found(
 
 
 @contextmanager
-def _taken_out(whole: Place, options: ReadOptions) -> Iterator[list[Place]]:
+def _taken_out(whole: Place, options: ReadOptions, depth: int = 0) -> Iterator[list[Place]]:
     """Yield the files of ratings of an archive, a folder or a workbook; another file as it is."""
-    path, where, _ = whole
+    path, where, notes = whole
     if path.is_dir():
         yield _of_folder(whole, options)
         return
     with ExitStack() as stack:
         is_archive = (packing := packing_of(path)) in (ZIP, TAR)
+        if is_archive and depth == DEEPEST:
+            raise DataError(f"{where}: an archive inside {depth} others; unpack it and give a file")
         key, kind = ("member", "file") if is_archive else ("table", "sheet")
         if is_archive:
             members = stack.enter_context(members_of(path, where, options.limits))
@@ -269,9 +274,19 @@ def _taken_out(whole: Place, options: ReadOptions) -> Iterator[list[Place]]:
             return extracted(member, path, place, where, options.limits, most)
 
         chosen = choose(members, where, options, take_out, key=key, kind=kind)
+        inner = replace(options, member=None) if is_archive else replace(options, table=None)
         yield [
-            Place(take_out(member, None), f"{where}!{member.name}", chosen.notes)
+            place
             for member in chosen.members
+            for place in stack.enter_context(
+                _taken_out(
+                    Place(
+                        take_out(member, None), f"{where}!{member.name}", (*notes, *chosen.notes)
+                    ),
+                    inner,
+                    depth + 1,
+                )
+            )
         ]
 
 

@@ -406,6 +406,18 @@ def test_a_matrix_of_matrix_market_is_read_or_refused(load, tmp_path):
         load("r.mtx", MARKET[: MARKET.index("3 2 1")])
 
 
+@pytest.mark.parametrize("place", range(0, 120, 3))
+def test_a_folder_with_a_damaged_description_is_read_or_refused(table, tmp_path, place):
+    hugging_face(tmp_path / "d", FRAME)
+    for path in (table / "_delta_log" / f"{1:020}.json", tmp_path / "d/state.json"):
+        data = bytearray(path.read_bytes())
+        data[place % len(data) : place % len(data) + 5] = b"]\x00{1,"
+        path.write_bytes(data)
+    for folder in (table, tmp_path / "d"):
+        with pytest.raises(DataError, match=r"cannot be read|lacks|no rows"):
+            harness.load(folder)
+
+
 @pytest.mark.parametrize("kind", ["stata", "spss"])
 @pytest.mark.parametrize("name", ["r.dta", "r.sav", "r.csv"])
 def test_files_of_statistical_programs_are_read(tmp_path, kind, name):
@@ -471,6 +483,9 @@ ODD = {
     "no rows of data, as the file has 0 bytes": "",
     "no rows of data; give": "user,item,rating\n",
     "no ratings; give the file of ratings beside it, such as r.rating": "(0,25)\t1064\t174\t2791\n",
+    r"a web page with a table; harness\.load\(pandas\.read_html": "<html><table><tr>",
+    "a workbook of Excel 2003 as XML": '<?xml version="1.0"?>\n<Workbook xmlns="urn:schemas-micro'
+    'soft-com:office:spreadsheet">',
     "a 7-Zip archive": "7z\xbc\xaf\x27\x1c",
     "a RAR archive": "Rar!\x1a\x07",
     "nothing but null bytes": "\0" * 100,

@@ -169,6 +169,69 @@ def test_a_member_by_its_name_in_any_folder_and_one_that_is_not_there(tmp_path):
         harness.load({"path": str(tmp_path / "r.csv"), "member": "r.csv"})
 
 
+def test_an_archive_in_an_archive_is_opened_but_not_one_without_end(tmp_path):
+    inner = tarred({"set/mv_1.csv": CSV, "set/README": "text"})
+    path = put(tmp_path, "a.tar.gz", {"d/training.tar.gz": inner, "d/probe.txt": "1:\n30\n"})
+    assert harness.load(path).fingerprint == EXPECTED.fingerprint
+    data = CSV.encode()
+    for _ in range(5):
+        data = zipped({"r.zip": data})
+    (tmp_path / "deep.zip").write_bytes(data)
+    with pytest.raises(DataError, match="an archive inside 3 others; unpack it and give a file"):
+        harness.load(tmp_path / "deep.zip")
+
+
+def test_one_table_in_two_formats_is_not_read_twice(tmp_path):
+    path = put(tmp_path, "a", {"ratings.csv": CSV, "ratings.jsonl": FRAME.to_json(
+        orient="records", lines=True)})  # fmt: skip
+    with pytest.raises(
+        DataError, match=r"2 files may hold the ratings .*, as member: ratings\.csv"
+    ):
+        harness.load(path)
+    section = {"path": str(path), "member": "ratings.csv"}
+    assert harness.load(section).fingerprint == EXPECTED.fingerprint
+
+
+def test_parts_of_which_one_has_a_header_are_refused(tmp_path):
+    path = put(tmp_path, "a", {"part-0.csv": CSV, "part-1.csv": BARE.replace("u", "v")})
+    with pytest.raises(DataError, match=r"part-0\.csv has a header and part-1\.csv has none; join"):
+        harness.load(path)
+
+
+def test_many_parts_are_not_all_looked_at(tmp_path, monkeypatch):
+    from harness.datasets import members
+
+    seen = []
+    look = members._columns_of
+    monkeypatch.setattr(members, "_columns_of", lambda *of: seen.append(of[0].name) or look(*of))
+    parts = {f"mv_{n:07}.txt": f"{n}:\n7,5,2005-09-06\n" for n in range(1, 100)}
+    assert harness.load(put(tmp_path, "training_set", parts)).counts == (1, 99, 99)
+    assert len(seen) == 3
+
+
+def test_an_encrypted_archive_is_refused_with_what_it_is(tmp_path):
+    path = put(tmp_path, "a.zip", {"ratings.csv": CSV})
+    data = bytearray(path.read_bytes())
+    data[data.index(b"PK\x01\x02") + 8] |= 1
+    path.write_bytes(data)
+    with pytest.raises(DataError, match=r"a\.zip: encrypted; unpack it with its password"):
+        harness.load(path)
+
+
+def test_a_workbook_that_reaches_too_far_is_refused(tmp_path):
+    from harness.datasets.readers import reader_named
+
+    reader_named("excel").write_example(tmp_path / "a.xlsx")
+    with zipfile.ZipFile(tmp_path / "a.xlsx") as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    sheet = "xl/worksheets/sheet1.xml"
+    far = b'<row r="1048576"><c r="XFD1048576"><v>1</v></c></row></sheetData>'
+    members[sheet] = members[sheet].replace(b"</sheetData>", far)
+    (tmp_path / "a.xlsx").write_bytes(zipped(members))
+    with pytest.raises(DataError, match=r"bytes that unpack to .* MB, over 250 times its own size"):
+        harness.load(tmp_path / "a.xlsx")
+
+
 def test_faults_have_the_member_and_the_line(tmp_path):
     members = {"ratings.csv": CSV + "u9,i9,much,5\n", "movies.csv": MOVIES}
     with pytest.raises(DataError, match=r"a\.zip!ratings\.csv:37: the rating 'much' is not"):

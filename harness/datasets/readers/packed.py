@@ -155,6 +155,11 @@ def members_of(path: Path, where: str, limits: Limits) -> Iterator[list[Member]]
         try:
             if packing_of(path) == ZIP:
                 zipped = stack.enter_context(zipfile.ZipFile(path))
+                if any(info.flag_bits & 0x1 for info in zipped.infolist()):
+                    raise DataError(
+                        f"{where}: encrypted; unpack it with its password, and give the file or "
+                        "the folder that comes out"
+                    )
                 found = [
                     Member(info.filename, info.file_size, partial(zipped.open, info))
                     for info in zipped.infolist()
@@ -466,7 +471,7 @@ _KINDS = (
     ((b"version https://git-lfs",), "", "a Git-LFS pointer to a file, not the file",
      "git lfs pull in its repository fetches the file"),
 )  # fmt: skip
-_WEB = (b"<!doctype html", b"<html", b"<head", b"<body")
+_WEB = (b"<!doctype html", b"<html", b"<head", b"<body", b"<table")
 
 
 def not_read(path: Path, where: str = "") -> str:
@@ -485,12 +490,19 @@ def not_read(path: Path, where: str = "") -> str:
             return f"{kind}, which is not read; {advice.format(path=shown)}. Read are {READ}"
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
     if text.startswith(_WEB) or (text.startswith(b"<?xml") and b"<html" in text):
+        if b"<table" in text or b"<td" in text:
+            return (
+                f"a web page with a table; harness.load(pandas.read_html({shown!r})[0]) reads its "
+                "first table (pip install lxml)"
+            )
         title = re.search(rb"<title[^>]*>\s*([^<]{1,60})", head, re.IGNORECASE)
         named = f" ({title[1].decode('utf-8', 'replace').strip()!r})" if title else ""
         return (
             f"a web page{named} in place of the file, as a login or an error gives it; open the "
             "address in a browser, log in where it asks, and fetch the file again"
         )
+    if b"urn:schemas-microsoft-com:office:spreadsheet" in text:
+        return "a workbook of Excel 2003 as XML, which is not read; save it as .xlsx or CSV"
     if text.startswith(b"<?xml") or re.match(rb"<([a-z]\w*)[^<>]*>\s*<", text):
         return (
             "XML, which is not read; harness.load(pandas.read_xml("
