@@ -76,7 +76,7 @@ def choose(
     asked = options.table if key == "table" else options.member
     if asked is not None:
         return Choice(_named(members, asked, where, key, kind))
-    data = [member for member in members if not _is_document(member.name)] or list(members)
+    data = [member for member in members if not is_document(member.name)] or list(members)
     data = [member for member in data if member.size] or data  # a part may hold no row
     if len(data) == 1:
         return Choice(data, _notes(data, members, key, kind))
@@ -162,7 +162,8 @@ def _published() -> set[str]:
     return {member for each in sets if (member := getattr(each, "member", ""))}
 
 
-def _is_document(name: str) -> bool:
+def is_document(name: str) -> bool:
+    """Return whether a file is one for people, such as a README, by its name."""
     name = PurePosixPath(name).name.casefold()
     return name.endswith(_DOCUMENTS) or name.startswith(_STEMS)
 

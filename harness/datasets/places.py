@@ -19,7 +19,7 @@ from typing import NamedTuple
 from harness._util.arguments import check_path
 from harness._util.files import PATTERN, file_name, placed
 from harness.datasets.limits import MEGABYTE, PATIENCE, REMOTE_SECONDS, SLOWEST, Limits, too_slow
-from harness.datasets.members import choose, scratch
+from harness.datasets.members import choose, is_document, scratch
 from harness.datasets.openers import named, opener_of, scheme_of
 from harness.datasets.readers import kind_of, kind_of_content, takes_folders
 from harness.datasets.readers.base import ReadOptions
@@ -302,7 +302,8 @@ def _of_folder(whole: Place, options: ReadOptions) -> list[Place]:
     files = sorted(file for file in path.iterdir() if file.is_file())
     files = [file for file in files if not is_of_system(file.name)]
     folders = [each for each in path.iterdir() if each.is_dir() and not is_of_system(each.name)]
-    if not files and len(folders) == 1:  # as archives unpack
+    has_data = not all(is_document(file.name) for file in files)
+    if not has_data and len(folders) == 1:  # as archives unpack, and the hub of Hugging Face
         return _of_folder(Place(folders[0], str(Path(where) / folders[0].name)), options)
     if not files:
         raise DataError(f"{where}: a folder without files of ratings; give a file or a pattern")

@@ -266,6 +266,7 @@ KINDS = {
     "key-value": (".txt", key_values, {"format": "key-value"}),
     "qrels": (".qrels", example("qrels"), {"format": "qrels"}),
     "matrix-market": (".mtx", example("matrix-market"), {"format": "matrix-market"}),
+    "arff": (".arff", example("arff"), {}),
     "sql": (".sql", dump, {"table": "ratings"}),
     "stata": (".dta", stata, {"format": "stata"}),
     "spss": (".sav", spss, {"format": "spss"}),

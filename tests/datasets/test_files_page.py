@@ -177,6 +177,10 @@ FILES = {
     "SPSS": lambda folder: pytest.importorskip("pyreadstat", reason="the extra `spss`").write_sav(
         FRAME, str(folder / "ratings.sav")
     ),
+    "ARFF of Weka": (
+        "% of May\n@relation r\n@attribute user string\n@attribute 'item' {i1, i2}\n"
+        "@attribute rating numeric\n\n@data\nu1,i1,5\n% more\nu1,i2,3\nu2,i1,4\n"
+    ),
     "Matrix Market": (
         "%%MatrixMarket matrix coordinate integer general\n% of May\n2 2 3\n1 1 5\n1 2 3\n2 1 4\n"
     ),

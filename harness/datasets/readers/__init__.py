@@ -129,9 +129,14 @@ def kind_of_file(path: Path) -> str | None:
     """
     by_ending = None if path.is_dir() else kind_of(path)
     is_foreign = by_ending is not None and by_ending not in plugins.builtin_names("readers")
-    if by_ending and (is_foreign or _may_be_text(path)):
+    if by_ending is None or is_foreign:
+        return by_ending or kind_of_content(path)
+    reader = reader_named(by_ending)
+    if not _may_be_text(path):
+        return kind_of_content(path) or by_ending
+    if not reader.has_mark:
         return by_ending
-    return kind_of_content(path) or by_ending
+    return kind_of_content(path) or (None if _has_fields(path) else by_ending)
 
 
 _TEXT = re.compile(rb"(?:\xef\xbb\xbf)?+[^\0-\x08\x0e-\x1f<{\[][^\0-\x08\x0e-\x1b]*")
@@ -141,6 +146,13 @@ def _may_be_text(path: Path) -> bool:
     """Return whether a file begins as any text may: with no bytes that control, no brackets."""
     with path.open("rb") as file:
         return _TEXT.fullmatch(file.read(HEAD)) is not None
+
+
+def _has_fields(path: Path) -> bool:
+    """Return whether the first line of a text has several fields, whatever its ending says."""
+    with path.open("rb") as file:
+        first = file.read(HEAD).strip().partition(b"\n")[0]
+    return any(first.count(mark) >= 2 for mark in (b",", b";", b"\t", b"|", b"::"))
 
 
 def takes_folders(kind: str) -> bool:
@@ -200,7 +212,8 @@ def recognised(path: Path, where: str) -> str | None:
     """
     with report_os_error(where, "cannot be read", "check the path", DataError):
         kind = kind_of_file(path)
-        if (kind is None or is_text(kind)) and (fault := not_read(path, where)):
+        may_be_odd = kind is None or is_text(kind) or (not path.is_dir() and _may_be_text(path))
+        if may_be_odd and (fault := not_read(path, where)):
             raise DataError(f"{where}: {fault}")
         return kind
 

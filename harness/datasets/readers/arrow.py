@@ -28,6 +28,7 @@ class Feather(Reader):
 
     endings = (".feather", ".arrow", ".ipc", ".arrows")
     label = "Feather"
+    has_mark = True
 
     def write_example(self, path: Path) -> None:
         """Write the example ratings."""
@@ -76,6 +77,7 @@ class ORC(Reader):
 
     endings = (".orc",)
     label = "ORC"
+    has_mark = True
 
     def write_example(self, path: Path) -> None:
         """Write the example ratings."""
@@ -249,6 +251,7 @@ class Parquet(Reader):
 
     endings = (".parquet", ".pq")
     label = "Parquet"
+    has_mark = True
 
     def write_example(self, path: Path) -> None:
         """Write the example ratings."""

@@ -123,6 +123,8 @@ class Reader:
     """Whether a file has several tables, so that a config may name one, or a query."""
     spaces_in_ids: ClassVar[bool] = True
     """Whether an id may hold a space; a format whose fields are parted by spaces has none."""
+    has_mark: ClassVar[bool] = False
+    """Whether `recognises` knows every file of the format: a text of its ending is then a text."""
     example: ClassVar[bytes] = b""
     """A small file of the format, with which the reader is tried; see `write_example`."""
 

@@ -6,7 +6,7 @@ import ast
 import json
 import re
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from contextlib import suppress
 from itertools import chain, islice
 from pathlib import Path
@@ -47,6 +47,7 @@ class JSONLines(Reader):
 
     endings = (".jsonl", ".ndjson", ".json")
     label = "JSON"
+    has_mark = True
 
     def write_example(self, path: Path) -> None:
         """Write the example ratings, an object a line."""
@@ -68,7 +69,7 @@ class JSONLines(Reader):
     def read(self, path: Path, options: ReadOptions) -> Table:
         """Read the fields that are needed; every fault has its line."""
         where, roles = options.where, options.roles
-        content = _content(path, where, roles)
+        content = _content(path, where, roles, options.columns.values())
         names, records = _names(content.records)
         if not names:
             for line, _, fault in records:
@@ -96,9 +97,7 @@ class JSONLines(Reader):
             if fault:
                 faults[row] = fault
             for role, name, texts in kept:
-                value = None
-                if not fault:
-                    value = record[name] if name in record else _value(record, name)
+                value = None if fault else _value(record, name)
                 kind = type(value)
                 if kind is int:
                     value = str(value)
@@ -184,7 +183,9 @@ def _names(records: Iterator[Record]) -> tuple[list[str], Iterator[Record]]:
     return list(names), chain(first, records)
 
 
-def _content(path: Path, where: str, roles: Roles) -> _Content:
+def _content(
+    path: Path, where: str, roles: Roles, named: Iterable[str | int | None] = ()
+) -> _Content:
     """Return the records of a file: of its lines, or of the document that it is."""
     with report_os_error(where, "cannot be read", "check the path", DataError):
         with path.open("rb") as file:
@@ -203,7 +204,7 @@ def _content(path: Path, where: str, roles: Roles) -> _Content:
             if isinstance(document, _Several):
                 return _exploded(enumerate(document, 1), roles)
             return _shaped(document, where, roles)
-        return _exploded_lines(_lines(path), roles)
+        return _exploded_lines(_lines(path), roles, {*named})
 
 
 def _is_whole(line: bytes) -> bool:
@@ -420,7 +421,9 @@ def _exploded(rows: Iterable[tuple[int, Any]], roles: Roles) -> _Content:
     return _exploded_lines(((line, row, _not_object(row)) for line, row in rows), roles)
 
 
-def _exploded_lines(records: Iterator[Record], roles: Roles) -> _Content:
+def _exploded_lines(
+    records: Iterator[Record], roles: Roles, named: Set[str | int | None] = frozenset()
+) -> _Content:
     """Return records, of those that hold a list of ratings of one user one for each rating."""
     first = list(islice(records, SAMPLE))
     rows = chain(first, records)
@@ -439,8 +442,23 @@ def _exploded_lines(records: Iterator[Record], roles: Roles) -> _Content:
             is_nameless=True,
         )
     paths = {name: None for record in sample[:20] for name in _paths(record)}
-    if not sample or roles.names_columns([*paths]):
+    if not sample or roles.names_columns([*paths]) or named & paths.keys():
         return _Content(rows)
+    inner = [
+        key
+        for key, value in sample[0].items()
+        if isinstance(value, dict) and roles.names_columns([*value])
+    ]
+    if len(inner) == 1:  # as Elasticsearch and Django write them
+        return _Content(
+            (line, {**record, **_mapping(record.get(inner[0]))} if not fault else record, fault)
+            for line, record, fault in rows
+        )
+    holders = [record for record in sample if any(map(_is_table, record.values()))]
+    if len(holders) == 1 and len(first) < SAMPLE:  # as phpMyAdmin writes a database
+        (table,) = [value for value in holders[0].values() if _is_table(value)][:1]
+        if roles.names_columns([*table[0]]):
+            return _Content(_numbered(table))
     fields = [key for key, value in sample[0].items() if _is_ratings(value, roles)]
     if len(fields) != 1:
         return _Content(rows)
@@ -461,11 +479,20 @@ def _exploded_lines(records: Iterator[Record], roles: Roles) -> _Content:
     return _Content(exploded())
 
 
+def _mapping(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(each, dict) for each in value)
+
+
 def _is_ratings(value: Any, roles: Roles) -> bool:
     """Return whether a value is the ratings of one user: objects, lists, or numbers by item."""
     if isinstance(value, dict):
         numbers = [each for each in value.values() if isinstance(each, int | float)]
-        return 0 < len(numbers) == len(value)
+        has_names = any(roles.positions([*value], role) for role in roles.kinds)
+        return 0 < len(numbers) == len(value) and not has_names
     if not isinstance(value, list) or not value:
         return isinstance(value, list) and not value
     if all(isinstance(each, dict) for each in value):
@@ -488,10 +515,17 @@ def _not_object(record: Any) -> str:
 
 def _paths(record: dict[str, Any], prefix: str = "") -> Iterator[str]:
     for key, value in record.items():
-        if isinstance(value, dict) and value:
+        if isinstance(value, dict) and value and not isinstance(_plain(value), str | int | float):
             yield from _paths(value, f"{prefix}{key}.")
         else:
             yield prefix + key
+
+
+def _plain(value: Any) -> Any:
+    """Return what MongoDB writes as ``{"$numberLong": "5"}`` and the like as a plain value."""
+    while isinstance(value, dict) and len(value) == 1 and (key := next(iter(value)))[:1] == "$":
+        value = value[key]
+    return value
 
 
 def _value(record: Any, path: str) -> Any:
@@ -499,7 +533,8 @@ def _value(record: Any, path: str) -> Any:
     if not isinstance(record, dict):
         return None
     if path in record:
-        return record[path]
+        value = record[path]
+        return _plain(value) if type(value) is dict else value
     for end in (place for place, sign in enumerate(path) if sign == "."):
         if path[:end] in record:
             return _value(record[path[:end]], path[end + 1 :])

@@ -468,9 +468,32 @@ _KINDS = (
      "that comes out"),
     ((b"\x1f\x9d",), "", "packed with compress", "unpack it (gunzip {path})"),
     ((b"\x04\x22\x4d\x18",), "", "packed with LZ4", "unpack it (lz4 -d {path})"),
+    ((b"PGDMP",), "", "a dump of pg_dump in its own format", "pg_restore -f dump.sql {path} writes "
+     "one that is read"),
+    ((b"X\n\0\0\0", b"A\n2\n", b"A\n3\n"), "", "an R object", "in R, write.csv(readRDS({path!r}), "
+     "'ratings.csv', row.names = FALSE) writes a file that is read"),
+    ((b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"BM\x00", b"RIFF"), "", "a picture or a recording",
+     "give the table as CSV"),
+    ((b"[InternetShortcut]",), "", "a shortcut to an address", "open it, and fetch the file"),
     ((b"version https://git-lfs",), "", "a Git-LFS pointer to a file, not the file",
      "git lfs pull in its repository fetches the file"),
 )  # fmt: skip
+_TEXTS = {
+    rb"[-+\d.]+( \d+:[-+\d.e]+)+\s*\n": "features of LibSVM or LibFM by number, in which nothing "
+    "says what is a user or an item; if each line is a user and each feature an item, harness.load("
+    "scipy.sparse.coo_array(sklearn.datasets.load_svmlight_file({path!r})[0])) reads it",
+    rb"[-+\d.]+ \|\w+ [^,\t\n]*\|": "lines of Vowpal Wabbit, which are not read; give the table "
+    "that they were made from",
+    rb"\+(-+\+)+\r?\n": "a table as the terminal of MySQL shows it; write it with mysql --batch, "
+    "which separates by tabs",
+    rb"\([^()\n]*,[^()\n]*\)\r?\n\(": "tuples in parentheses, as saveAsTextFile of Spark writes "
+    "them; sed 's/[()]//g' {path} > ratings.csv writes a file that is read",
+    rb"(---\r?\n)?- ?\w+: ": "YAML, which is not read; harness.load(pandas.DataFrame(ruamel.yaml."
+    "YAML(typ='safe').load(pathlib.Path({path!r})))) reads a list of records",
+    rb"\d+:\r?\n\d+\r?\n": "pairs without ratings, as the probe set of the Netflix Prize; give the "
+    "files of ratings, such as combined_data_1.txt",
+}
+"""How texts begin that are no table of ratings, in small letters, and what is said of them."""
 _WEB = (b"<!doctype html", b"<html", b"<head", b"<body", b"<table")
 
 
@@ -508,6 +531,15 @@ def not_read(path: Path, where: str = "") -> str:
             "XML, which is not read; harness.load(pandas.read_xml("
             f"{shown!r}, parser='etree')) reads a list of records. Read are {READ}"
         )
+    for form, what in _TEXTS.items():
+        if re.match(form, text):
+            return what.format(path=shown)
+    if ending == ".bson" and len(head) > 5 and head[4] in (1, 2, 7, 16, 18):
+        return f"BSON of mongodump, which is not read; bsondump {shown} > ratings.json writes JSON"
+    if ending == ".br" and not head.isascii():
+        return f"packed with Brotli, which is not read; unpack it (brotli -d {shown})"
+    if not head.strip():
+        return "no rows of data, nothing but blanks; write or fetch it again"
     if re.match(rb"\(\w+, ?\w+\)\t\w+\t\w+", head):
         return (
             "for each user and item, other items that are not rated (as .test.negative of NCF), "

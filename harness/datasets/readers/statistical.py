@@ -24,6 +24,7 @@ class Stata(Reader):
 
     endings = (".dta",)
     label = "Stata"
+    has_mark = True
 
     def write_example(self, path: Path) -> None:
         """Write the example ratings."""
@@ -61,6 +62,7 @@ class SPSS(Reader):
 
     endings = (".sav", ".zsav")
     label = "SPSS"
+    has_mark = True
 
     def write_example(self, path: Path) -> None:
         """Write the example ratings."""

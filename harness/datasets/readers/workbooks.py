@@ -141,6 +141,7 @@ class Excel(Reader):
 
     endings = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
     label = "workbook"
+    has_mark = True
     has_tables = True
 
     def write_example(self, path: Path) -> None:
