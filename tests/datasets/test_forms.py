@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import pathlib
 import pickle
 import re
 
@@ -65,6 +66,15 @@ JSON = {
     "a comma behind each": ",\n".join(map(json.dumps, RECORDS)),
     "of Python": "".join(f"{record!r}\n" for record in RECORDS),
     "with a mark": "\ufeff" + lines(RECORDS),
+    "of mongoexport": lines(
+        record | {"_id": {"$oid": "5f"}, "timestamp": {"$numberLong": str(record["timestamp"])}}
+        for record in RECORDS
+    ),
+    "of Elasticsearch": lines({"_index": "r", "_source": record} for record in RECORDS),
+    "of Django": json.dumps([{"model": "r", "pk": 1, "fields": record} for record in RECORDS]),
+    "of phpMyAdmin": json.dumps(
+        [{"type": "header", "version": "5"}, {"type": "table", "name": "r", "data": RECORDS}]
+    ),
 }
 WITHOUT_TIMES = {
     "by user and item": json.dumps(BY_USER),
@@ -457,6 +467,13 @@ NOT_READ = {
     "r.pkl": ("a pickle", lambda path: path.write_bytes(pickle.dumps(PLAIN))),
     "r.xml": ("XML", lambda path: PLAIN.to_xml(path, parser="etree")),
     "array.mtx": ("'matrix array", lambda path: scipy.io.mmwrite(path, MATRIX)),
+    "r.yaml": ("YAML", lambda path: path.write_text(
+        "".join(f"- user: {u}\n  item: {i}\n  rating: {r}\n"
+                for u, i, r in PLAIN.itertuples(index=False, name=None)))),
+    "page.csv": ("a web page with a table", lambda path: path.write_text(PLAIN.to_html())),
+    "features.txt": ("features of LibSVM", lambda path: path.write_text(
+        "".join(f"{n} " + " ".join(f"{k}:{v}" for k, v in enumerate(row, 1)) + "\n"
+                for n, row in enumerate(MATRIX.astype(int), 1)))),
     "pattern.mtx": ("with pattern entries", lambda path: path.write_text(
         "%%MatrixMarket matrix coordinate pattern general\n7 5 1\n1 1\n")),
 }  # fmt: skip
@@ -471,7 +488,10 @@ def test_the_call_in_a_refusal_reads_the_ratings(tmp_path, monkeypatch, name):
         harness.load(name)
     assert what in str(refused.value)
     call = re.search(r"harness\.load\(.*?\) reads", str(refused.value))[0].removesuffix(" reads")
-    known = {"harness": harness, "pandas": pd, "numpy": np, "scipy": scipy}
+    known = {"harness": harness, "pandas": pd, "numpy": np, "scipy": scipy, "pathlib": pathlib}
+    for module in {*re.findall(r"(ruamel\.yaml|sklearn\.datasets|lxml)", str(refused.value))}:
+        pytest.importorskip(module)
+        known[module.partition(".")[0]] = __import__(module)
     ratings = eval(call, known)
     assert len(ratings) == (1 if name.startswith("pattern") else 35)
 
@@ -486,6 +506,16 @@ ODD = {
     r"a web page with a table; harness\.load\(pandas\.read_html": "<html><table><tr>",
     "a workbook of Excel 2003 as XML": '<?xml version="1.0"?>\n<Workbook xmlns="urn:schemas-micro'
     'soft-com:office:spreadsheet">',
+    "features of LibSVM or LibFM": "1 2:5 5:3\n2 1:4\n",
+    "lines of Vowpal Wabbit": "5 |u 11 |i 10\n",
+    "a table as the terminal of MySQL shows it": "+---+---+\n| a | b |\n+---+---+\n",
+    "tuples in parentheses": "(1,2,3.0)\n(1,3,4.0)\n",
+    "YAML, which is not read": "- user: a\n  item: x\n  rating: 3\n",
+    "as the probe set of the Netflix Prize": "1:\n30878\n2647871\n",
+    "as the qualifying set of the Netflix": "1:\n30878,2005-12-19\n2647871,2005-12-20\n",
+    "a picture or a recording": "\x89PNG\r\n",
+    "no rows of data, nothing but blanks": "  \n\t\n",
+    "a dump of pg_dump in its own format": "PGDMP\x01",
     "a 7-Zip archive": "7z\xbc\xaf\x27\x1c",
     "a RAR archive": "Rar!\x1a\x07",
     "nothing but null bytes": "\0" * 100,

@@ -134,9 +134,10 @@ def kind_of_file(path: Path) -> str | None:
     reader = reader_named(by_ending)
     if not _may_be_text(path):
         return kind_of_content(path) or by_ending
-    if not reader.has_mark:
+    has_fields = _has_fields(path)
+    if has_fields and not reader.has_mark:
         return by_ending
-    return kind_of_content(path) or (None if _has_fields(path) else by_ending)
+    return kind_of_content(path) or (None if has_fields else by_ending)
 
 
 _TEXT = re.compile(rb"(?:\xef\xbb\xbf)?+[^\0-\x08\x0e-\x1f<{\[][^\0-\x08\x0e-\x1b]*")
