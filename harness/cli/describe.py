@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
 import harness
+from harness._util.files import PATTERN
 from harness.config.yaml import bundled
 from harness.console import answers
 from harness.console import options as words
-from harness.console.answers import DatasetAnswer, unnamed_columns
+from harness.console.answers import as_typed, keys_set, named_columns
 from harness.console.command import command
 from harness.console.screen import documents, give_result, say, screen_width
-from harness.errors import ColumnsError, HarnessError
+from harness.datasets.inspection import ROLES
+from harness.errors import DataError, HarnessError
+from harness.experiment.describe import is_config
 from harness.results.description import WIDTH
 
 
@@ -26,21 +30,22 @@ from harness.results.description import WIDTH
 )
 @click.argument("source", metavar="DATASET|FILE|CONFIG", shell_complete=words.config_names)
 @answers.columns("--columns")
-def describe(source: str, data_columns: str | None) -> int:
+@words.overrides
+def describe(source: str, data_columns: str | None, overrides: tuple[str, ...]) -> int:
     """Show what data are like, and what the splits of a config can answer.
 
     Counts, density, scale and histogram, ratings a user and an item, time span; of each split, test
     sizes and unknown users and items. Warnings say where data or split cannot answer the question.
     """
     described: Any = bundled().get(source, source)
-    if data_columns is not None:
-        described = _section(source, data_columns)
+    if data_columns is not None or overrides:
+        described = _section(source, data_columns, overrides)
     try:
         descriptions = harness.describe(described)
-    except ColumnsError as error:
-        if not (error.roles and Path(source).is_file()):
+    except DataError as error:
+        if not Path(source).is_file() or is_config(source):
             raise
-        raise unnamed_columns(error, "--columns") from None
+        raise as_typed(error, "--columns") from None
     if documents:
         give_result([json.loads(data.to_json()) for data in descriptions])
         return 0
@@ -49,8 +54,12 @@ def describe(source: str, data_columns: str | None) -> int:
     return 0
 
 
-def _section(source: str, columns: str) -> object:
-    """Return a file whose columns an option names, as the ``dataset`` part of a config."""
-    if not Path(source).is_file() or Path(source).suffix in (".yaml", ".yml"):
-        raise HarnessError(f"--columns: {source} is no file of ratings; leave the option out")
-    return DatasetAnswer(Path.cwd(), columns, asks=False, shows_rows=False).section(source)
+def _section(source: str, columns: str | None, overrides: Sequence[str]) -> dict[str, Any]:
+    """Return a file of ratings with the keys that options name, as a part of a config."""
+    if is_config(source) or (not Path(source).exists() and not PATTERN.search(source)):
+        option = "--set" if columns is None else "--columns"
+        raise HarnessError(f"{option}: {source} is no file of ratings; leave the option out")
+    keys = keys_set(overrides)
+    if columns is not None:
+        keys["columns"] = named_columns(columns, ROLES, "--columns") | keys.get("columns", {})
+    return {"path": source, **keys}

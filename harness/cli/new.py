@@ -12,12 +12,13 @@ import click
 
 from harness._util.files import read_regular, refuse_below_file, report_os_error, write_output
 from harness.cli.schema import make_schema, to_text
-from harness.config.load import load
+from harness.config.document import Document
+from harness.config.load import load, set_key
 from harness.config.yaml import refuse_ratings
 from harness.console import answers
 from harness.console.answers import DatasetAnswer, config_text
 from harness.console.command import command
-from harness.console.options import file, folder, force, in_the_call, unused
+from harness.console.options import file, folder, force, in_the_call, overrides, unused
 from harness.console.screen import documents, printable, say, say_written
 from harness.errors import HarnessError, ResultsError
 
@@ -43,6 +44,7 @@ BEGINNING = (
 )
 @answers.options
 @answers.columns("--columns", "--data-columns")
+@overrides
 @click.option("--description", default=None, help="A sentence for the report.")
 @click.option("--yes", "-y", is_flag=True, help="Ask no questions and use defaults.")
 @force
@@ -50,6 +52,7 @@ def new(
     path: Path | None,
     plugin: Path | None,
     data_columns: str | None,
+    overrides: tuple[str, ...],
     yes: bool,
     **stated: str | int | None,
 ) -> int:
@@ -61,7 +64,7 @@ def new(
     With --plugin, a package that adds an algorithm, a metric, a split and others, with its tests.
     """
     if plugin is not None:
-        if path is not None or in_the_call("data_columns", "yes", *stated):
+        if path is not None or in_the_call("data_columns", "overrides", "yes", *stated):
             raise click.UsageError("--plugin: writes a package alone; leave out FILE and the rest")
         return _write_plugin(plugin)
     if path is None:
@@ -72,7 +75,8 @@ def new(
     refuse_ratings(path)  # first: --force would replace the data
     unused(path)
     asks = not yes and not documents and sys.stdin.isatty()
-    data = DatasetAnswer(path.parent, data_columns, asks)
+    keys = answers.keys_set(overrides)
+    data = DatasetAnswer(path.parent, data_columns, asks, keys=keys)
     named: dict[str, object] = {}
     questions: tuple[tuple[str, str, object, Callable[..., object]], ...] = (
         ("description", "Description for the report (Enter for none)", "", str),
@@ -94,6 +98,10 @@ def new(
         else:
             named[key] = convert(default if stated[key] is None else stated[key])
     named["split"] = answers.SPLITS[str(named["split"])]
+    document = Document("config", named)
+    for override in overrides:
+        if not (override.startswith("dataset.") and isinstance(named["dataset"], dict)):
+            set_key(document, override)
     for written in _write(path, named, data.note):
         say_written(written)
     if data.faults:

@@ -11,6 +11,7 @@ import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,19 +19,19 @@ import numpy as np
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap
 
-from harness import datasets
 from harness._util.files import file_name, write_output
 from harness.algorithms import registry
 from harness.config.document import Document
 from harness.config.experiment import Experiment
-from harness.config.load import load
+from harness.config.load import load, set_key
 from harness.config.yaml import bundled, escaped, read
 from harness.console import options as words
 from harness.console.options import Choice
 from harness.console.screen import plain, printable, say, show_table
-from harness.datasets.columns import is_number
-from harness.datasets.inspection import ROLES, detect, first_lines
+from harness.datasets.inspection import ROLES, detect, inspect
+from harness.datasets.loading import section_of
 from harness.datasets.places import is_ratings_file
+from harness.datasets.remedies import typed
 from harness.errors import (
     AlgorithmError,
     ColumnsError,
@@ -156,8 +157,12 @@ class DatasetAnswer:
         Columns of a file, as ``user=who,item=2``.
     asks : bool
         Whether columns that cannot be found are asked for.
+    keys : mapping, optional
+        Further keys of the ``dataset`` part, which count before the data are looked at.
     shows_rows : bool
         Whether the first rows of a file are printed.
+    spells_out : bool
+        Whether the config has all that was found, rather than what no note says.
     option : str
         The option that names columns, for messages.
 
@@ -175,52 +180,68 @@ class DatasetAnswer:
         columns: str | None,
         asks: bool,
         *,
+        keys: Mapping[str, Any] = MappingProxyType({}),
         shows_rows: bool = True,
+        spells_out: bool = True,
         option: str = "--columns",
     ) -> None:
-        self.option = option
+        self.option, self.spells_out = option, spells_out
         self.folder, self.asks, self.shows_rows = folder, asks, shows_rows
-        self.columns = named_columns(columns, ROLES, "--columns")
+        self.columns = named_columns(columns, ROLES, option)
+        self.keys = dict(keys)
         self.faults = self.note = ""
 
     def section(self, answer: str) -> object:
         """Return the data section of the config; a file is read, and its first rows are shown."""
-        path = Path(answer).expanduser()
-        if not path.is_file():
-            if not any(answer in (source.name, source.alias) for source in datasets.available()):
-                datasets.load(answer)  # says what was probably meant
+        if section_of(str(Path(answer).expanduser()), None).path is None:
             if self.columns:
                 raise HarnessError(
                     f"{self.option}: needs a file of ratings; give one with --dataset"
                 )
-            return {"path": answer} if is_url(answer) else answer
-        detected = self._detect(path)
+            return answer
+        if is_url(answer):
+            return self._keys(answer) if self.columns or self.keys else {"path": answer}
+        detected = self._detect(str(Path(answer).expanduser()))
         self.faults, self.note = detected.faults, _on_scale(detected)
         if self.shows_rows:
             _show_rows(detected)
             if self.note:
                 say(f"note: {self.note}\n")
-        written = path.resolve()
+        keys = detected.section if self.spells_out else detected.named
+        return keys | {"path": self._written(str(keys["path"]))}
+
+    def _written(self, path: str) -> str:
+        """Return a path as the config has it, relative to its folder."""
+        written = Path(path).resolve()
         with suppress(ValueError):  # on another drive
             written = Path(os.path.relpath(written, self.folder.resolve()))
-        return detected.section | {"path": written.as_posix()}
+        return written.as_posix()
 
-    def _detect(self, path: Path) -> Detected:
-        """Read a file; where its columns cannot be found, ask for them or name the option."""
+    def _keys(self, path: str) -> dict[str, Any]:
+        """Return what was named: the path, columns and further keys."""
+        columns = {"columns": dict(self.columns)} if self.columns else {}
+        keys: dict[str, Any] = {**columns, **self.keys}
+        if columns and isinstance(named := self.keys.get("columns"), Mapping):
+            keys["columns"] = columns["columns"] | dict(named)
+        return {"path": path, **keys}
+
+    def _found(self, path: str) -> Detected:
+        return detect(section_of(self._keys(path), None))
+
+    def _detect(self, path: str) -> Detected:
+        """Read a file; where its columns cannot be found, ask for them."""
         try:
-            return detect(path, self.columns)
-        except ColumnsError as error:
-            if error.roles and not self.asks:
-                raise unnamed_columns(error, self.option) from None
-            if self.columns or not self.asks or not error.roles:
-                raise
-        except DataError:
-            if self.columns or not self.asks:
-                raise
-        first, rows = first_lines(path)
+            return self._found(path)
+        except DataError as error:
+            is_about_columns = isinstance(error, ColumnsError) and error.roles
+            if self.columns or not self.asks or (is_about_columns is False):
+                raise as_typed(error, self.option) from None
+        positions = {"user": 1, "item": 2, "rating": 3, "timestamp": None}
+        with inspect(section_of({"path": path, "columns": positions}, None)) as found:
+            first, has_names = found.members[0].names(), found.members[0].has_names
         columns: dict[str, str | int] = {name: name for name in first}
         shown = first
-        if rows and any(map(is_number, first)):  # a row, not a header: positions from 1
+        if not has_names:  # a row, not a header: positions from 1
             columns = {str(position): position for position in range(1, len(first) + 1)}
             shown = [f"{name} ({value})" for name, value in zip(columns, first, strict=True)]
         say("columns: " + ", ".join(shown)[:1_000])
@@ -233,13 +254,22 @@ class DatasetAnswer:
                 name = click.prompt("Column of the time", default="none", type=kind)
             if role != "timestamp" or name != "none":
                 self.columns[role] = columns[name]
-        return detect(path, self.columns)
+        return self._found(path)
 
 
-def unnamed_columns(error: ColumnsError, option: str) -> DataError:
-    """Return an error that says how an option names the columns that were not found."""
-    example = ",".join(f"{role}=NAME" for role in error.roles)
-    return DataError(f"{error.finding}; name them, as {option} {example}")
+def as_typed(error: DataError, option: str) -> DataError:
+    """Return an error whose remedies are written as they are typed on the command line."""
+    return DataError(typed(str(error), option))
+
+
+def keys_set(overrides: Sequence[str]) -> dict[str, Any]:
+    """Return the keys of the ``dataset`` part of a config that ``dataset.key=value`` sets."""
+    document = Document("config", {"dataset": {}})
+    for override in overrides:
+        if override.startswith("dataset."):
+            set_key(document, override)
+    keys = document.data["dataset"]
+    return keys if isinstance(keys, dict) else {}
 
 
 def named_columns(text: str | None, roles: Sequence[str], option: str) -> dict[str, str | int]:
@@ -262,7 +292,8 @@ def _show_rows(detected: Detected) -> None:
     if "timestamp" in frame:
         moments = frame["timestamp"].to_numpy().astype("datetime64[s]")
         frame["timestamp"] = [str(moment).replace("T", " ") for moment in moments]
-    heads = {role: f"{role} ({name})" for role, name in detected.section["columns"].items()}
+    named = detected.section.get("columns", {})
+    heads = {role: f"{role} ({name})" for role, name in named.items() if name is not None}
     columns = [printable(heads.get(role, role)) for role in frame.columns]
     rows = [
         [printable(text if len(text) <= 24 else f"{text[:23]}…") for text in row]
@@ -388,16 +419,19 @@ def write_config(
     texts = {key: stated[key] for key in KEYS}
     columns = None if stated["data_columns"] is None else str(stated["data_columns"])
     data = DatasetAnswer(
-        results, columns, asks=False, shows_rows=shows_rows, option="--data-columns"
+        results,
+        columns,
+        asks=False,
+        keys=keys_set(overrides),
+        shows_rows=shows_rows,
+        spells_out=False,
+        option="--data-columns",
     )
     dataset = str(texts.pop("dataset") or DATASET)
     split = SPLITS[str(texts["split"] or "holdout")]
     config: dict[str, object] = {"dataset": data.section(dataset), "split": split}
-    if data.faults and not any(override.startswith("dataset") for override in overrides):
-        raise DataError(
-            f"{data.faults}\n{dataset}: decide about these rows, for example with `--set "
-            "dataset.duplicates=first`, `--set dataset.missing=drop`"
-        )
+    if data.faults:
+        raise DataError(typed(data.faults))
     names = answered_names(str(texts["algorithms"] or ALGORITHMS))
     config |= {
         "candidates": texts["candidates"] or "rated",

@@ -28,9 +28,12 @@ _ADVICE = {
 }
 NEARLY_ALL = 0.9
 """Share of the rows from which a fault is one of the file as a whole."""
-_UNDATED = "`timestamp: null` in `columns` keeps all rows and reads no times"
+MOST = 0.5
+"""Share of the rows above which they are not for dropping."""
+_REPEATS = "`duplicates: count` or `sum` makes one rating of each pair, from"
+_UNDATED = "`columns: {timestamp: null}` keeps all rows and reads no times"
 _OTHER_TIMES = (
-    "`time_format: '%d/%m/%Y %H:%M'` says how times are written, `timestamp: null` in `columns` "
+    "`time_format: '%d/%m/%Y %H:%M'` says how times are written, `columns: {timestamp: null}` "
     "reads none"
 )
 _KINDS = {
@@ -60,6 +63,9 @@ def clean(table: Table, section: DatasetSection) -> tuple[Table, tuple[float, fl
     if flaws:
         _note_dropped(flaws, section, notes)
     ratings, not_rated = table.numbers["rating"], section.not_rated
+    if not_rated is None:  # found with the layout, and said
+        keys = (note.values.get("keys", {}) for note in table.notes)
+        not_rated = next((key["not_rated"] for key in keys if "not_rated" in key), None)
     doubt = None
     if not_rated:
         usable = _rated(ratings, usable, not_rated, notes)
@@ -225,8 +231,11 @@ def _refuse(flaws: Sequence[Flaw], table: Table, advice: Mapping[str, str]) -> N
     counts = [counted(len(flaw.rows), _KINDS[flaw.kind or flaw.policy]) for flaw in flaws]
     ways: list[str] = []
     for flaw, count in zip(flaws, counts, strict=True):
-        if flaw.policy in advice and not (n_lost > nearly_all and "drops" in advice[flaw.policy]):
-            ways.append(f"{advice[flaw.policy]} {'it' if total == 1 else count}")
+        does = advice.get(flaw.policy, "")
+        if flaw.policy == "duplicates" and len(flaw.rows) > MOST * len(table):
+            does = _REPEATS
+        if does and not (n_lost > MOST * len(table) > 1 and "drops" in does):
+            ways.append(f"{does} {'it' if total == 1 else count}")
         if flaw.advice or (any(once) and flaw.role == "timestamp"):
             ways.append(flaw.advice or _OTHER_TIMES)
     if total == 1:

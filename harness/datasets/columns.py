@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness._util.libraries import pa, pc
+from harness.datasets.remedies import Remedy
 from harness.errors import ColumnsError, DataError, joined, listed, suggestion
 
 Kind = Literal["id", "text", "number", "time"]
@@ -115,12 +116,12 @@ def find_columns(
         positions = roles.positions(names, role)
         if len(positions) > 1:
             one, other = (names[position] for position in positions[:2])
-            instead = f", or name one under columns, as columns: {{{role}: …}}"
+            instead = f", or name it, as {Remedy({'columns': {role: one}})}"
             can_be_named = roles is RATINGS and one != other  # others have no key `columns`
             raise ColumnsError(
                 f"{where}: both {one!r} and {other!r} may be the {role}",
                 f"rename one{instead if can_be_named else ''}",
-                [role] if can_be_named else (),
+                [role] if roles is RATINGS else (),
             )
         if positions:
             column_of[role] = positions[0]
@@ -132,7 +133,8 @@ def find_columns(
         them, columns = ("it", "column") if len(lacking) == 1 else ("them", "columns")
         instead = f"add {them}"
         if roles is RATINGS:
-            instead = f"name {them} under columns, as columns: {{{': …, '.join(lacking)}: …}}"
+            names_of = ",".join(f"{role}=NAME" for role in lacking)
+            instead = f"name {them} under columns (typed: --data-columns {names_of})"
         advice = f"call the {columns} {joined(lacking)}, or {instead}"
         absent = joined(f"the {role}" for role in lacking)
         there = listed([name[:30] for name in names], 10) or "no names"
@@ -178,6 +180,8 @@ def _position(column: str | int, names: Sequence[str], role: str, where: str) ->
     return positions[0]
 
 
+GROUPED = r"\d{1,3}(,\d{3})+"
+"""A number with commas between groups of three digits, or one with a decimal comma."""
 Mask = NDArray[np.bool_]
 Marker = Callable[[Mask, Callable[[int], str]], None]
 """Takes which rows are wrong, and what describes one of them."""

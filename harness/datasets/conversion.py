@@ -18,12 +18,11 @@ from numpy.typing import NDArray
 from harness._util.arguments import MOST_RATING
 from harness._util.libraries import pa, pc, pd
 from harness.datasets.columns import (
-    RATINGS,
+    GROUPED,
     Kind,
     Marker,
     Mask,
     combined,
-    find_columns,
     floats,
     is_number,
     is_numeric,
@@ -177,31 +176,6 @@ def _to_arrow(values: object, role: str, kind: Kind) -> pa.ChunkedArray:
     return pa.array(plain, pa.string())
 
 
-def table_of_frame(
-    frame: pd.DataFrame, named: Mapping[str, str | int | None], name: str, values: ValueFormat
-) -> Table:
-    """Read the columns of ratings of a frame, by role as in the ``dataset`` part of a config."""
-    names = [str(column) for column in frame.columns]
-    return table_of_columns(names, lambda position: frame.iloc[:, position], named, name, values)
-
-
-def table_of_columns(
-    names: Sequence[str],
-    column_at: Callable[[int], object],
-    named: Mapping[str, str | int | None],
-    name: str,
-    values: ValueFormat,
-) -> Table:
-    """Read columns of ratings, of which `column_at` gives one by its position."""
-    positions = find_columns(names, named, name)
-    columns = {role: column_at(position) for role, position in positions.items()}
-    return convert(columns, RATINGS.kinds, name, values=values)
-
-
-GROUPED = r"\d{1,3}(,\d{3})+"
-"""A number with commas between groups of three digits, or one with a decimal comma."""
-
-
 def read_numbers(
     column: pa.ChunkedArray, role: str, values: ValueFormat, mark: Marker
 ) -> NDArray[np.float64]:
@@ -245,13 +219,13 @@ def _hint(text: str, values: ValueFormat) -> str:
         return ""
     if re.fullmatch(GROUPED, text):
         several = text.count(",") > 1
-        whole = f"if that is {text.replace(',', '')}, say thousands: ','"
+        whole = f"if that is {text.replace(',', '')}, say `thousands: ','`"
         return f"; {whole}" + (
-            "" if several else f"; if it is {text.replace(',', '.')}, decimal: ','"
+            "" if several else f"; if it is {text.replace(',', '.')}, `decimal: ','`"
         )
     is_comma = re.fullmatch(r"\d+,\d+", text)
     return (
-        "; if that is a decimal comma, say decimal: ',' (an option: --decimal ,)"
+        "; if that is a decimal comma, say `decimal: ','` (an option: --decimal ,)"
         if is_comma
         else ""
     )

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from harness._util.arguments import checked, is_number
 from harness._util.libraries import pa
-from harness.datasets.columns import RATINGS
-from harness.datasets.conversion import table_of_columns, table_of_frame
+from harness.datasets.evidence import LINES, positioned_columns
 from harness.datasets.policies import Policies, ValueFormat
 from harness.datasets.ratings import Ratings
+from harness.datasets.tables import table_of_columns, table_of_frame
 from harness.errors import DataError, HarnessError, reason_of
+from harness.notes.note import Note
 
 SOURCES = (
     "a table of pandas, Polars, Arrow or DuckDB, a scipy.sparse matrix of users and items, a list "
@@ -25,6 +27,7 @@ class _Columns(NamedTuple):
 
     names: list[str]
     at: Callable[[int], object]
+    notes: tuple[Note, ...] = ()
 
 
 def is_frame(source: object) -> bool:
@@ -115,6 +118,7 @@ def of_loaded(
     else:
         columns, named = _of_rows(source, named, name)
     made = table_of_columns(columns.names, columns.at, named, name, values)
+    made = replace(made, notes=(*columns.notes, *made.notes))
     return Ratings.from_table(made, name, **policies)
 
 
@@ -217,10 +221,11 @@ def _of_rows(
             )
     if text := next((column for column in named.values() if isinstance(column, str)), None):
         raise DataError(f"dataset.columns: {text!r}: tuples have no names; give positions, from 1")
-    roles = dict(named)
-    for position, role in enumerate(RATINGS.kinds, 1):
-        if role not in roles and position <= width and position not in roles.values():
-            roles[role] = position
+    sample = [[*map(str, values)] for values in source[:LINES]]
+    placed = positioned_columns(sample, named, name)
+    roles: dict[str, str | int | None] = {role: at + 1 for role, at in placed.columns.items()}
+    if "timestamp" in named and "timestamp" not in roles:
+        roles["timestamp"] = None
     columns = [list(column) for column in zip(*source, strict=True)]
     names = [f"value {position}" for position in range(1, width + 1)]
-    return _Columns(names, columns.__getitem__), roles
+    return _Columns(names, columns.__getitem__, placed.notes), roles

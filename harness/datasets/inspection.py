@@ -1,71 +1,251 @@
-"""Find out what a file of ratings is: its columns, its scale and its encoding."""
+"""Find out once what ratings a ``dataset`` part of a config names, before they are read.
+
+Every way in uses this: `harness.load`, `harness describe`, `harness run --dataset`, `harness new`,
+`harness check` and a config. What is certain is used, and a note says it with the keys of a config
+that say the same; what is not is refused, with keys that decide it.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Set
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypedDict
+from typing import Any
 
 from harness.datasets.cleaning import outliers
-from harness.datasets.columns import RATINGS
-from harness.datasets.conversion import GROUPED
-from harness.datasets.loading import load
-from harness.datasets.places import find_file
+from harness.datasets.columns import RATINGS, find_columns
+from harness.datasets.conversion import Table
+from harness.datasets.evidence import Candidate, candidates
+from harness.datasets.limits import Limits
+from harness.datasets.parts import joined
+from harness.datasets.places import found, name_of
 from harness.datasets.ratings import Ratings
-from harness.datasets.readers import column_names, is_text, kind_of_file, reading, separators_of
+from harness.datasets.readers import (
+    column_names,
+    is_text,
+    read_as,
+    reading,
+    recognised,
+    separators_of,
+)
 from harness.datasets.readers.base import ReadOptions
-from harness.datasets.readers.packed import unpacked
-from harness.datasets.readers.text import encoding_of, header_and_columns, read_sample
+from harness.datasets.readers.packed import Progress, unpacked
+from harness.datasets.readers.text import Seen, encoding_of, layout_found, look
+from harness.datasets.section import OF_TEXT, DatasetSection
 from harness.errors import DataError
+from harness.notes.note import Note
 
-LINES = 200
-"""Lines that are searched for a decimal comma."""
 ROLES = tuple(RATINGS.kinds)
 
 
-class Description(TypedDict, total=False):
-    """What is found in a file, as keys of the ``dataset`` part of a config."""
+@dataclass(frozen=True)
+class Member:
+    """One file of ratings, unpacked, and what was found of it.
 
-    path: str
-    columns: dict[str, str | int]
-    encoding: str
-    decimal: str
-    thousands: str
-    scale: list[float]
+    Parameters
+    ----------
+    path : Path
+    where : str
+        What messages call it.
+    kind : str or None
+        The name of its reader, by its first bytes, else its ending; None for a plain text.
+    options : ReadOptions
+        With all that was found.
+    seen : Seen or None
+        The beginning of a text.
+    notes : tuple of Note
+        What was found or assumed.
+    given : set of str
+        Keys of the config, which are not to be found out.
+    """
+
+    path: Path
+    where: str
+    kind: str | None
+    options: ReadOptions
+    seen: Seen | None = None
+    notes: tuple[Note, ...] = ()
+    given: Set[str] = frozenset()
+
+    def read(self, progress: Progress | None = None) -> Table:
+        """Read the file as it was found; a text that turns out not to be UTF-8, as what it is."""
+        table = read_as(self.kind, self.path, replace(self.options, progress=progress))
+        is_broken = self.seen is not None and any(not flaw.policy for flaw in table.flaws)
+        if is_broken and self.options.encoding is None and (found := encoding_of(self.path)):
+            options = replace(self.options, encoding=found, layout=None)
+            again = inspect_file(self.path, self.where, options, self.given)
+            note = layout_found(encoding=found)
+            return replace(again, notes=(*again.notes, note)).read(progress)
+        return replace(table, notes=(*self.notes, *table.notes))
+
+    def names(self) -> list[str]:
+        """Return the names of the columns, or the fields of the first line of a text."""
+        if self.seen is not None:
+            return self.seen.first
+        return column_names(self.path, self.kind or "", self.where)
+
+    @property
+    def has_names(self) -> bool:
+        """Whether the columns have names."""
+        layout = self.options.layout
+        return layout is None or layout.header
+
+    def columns(self) -> dict[str, str | int]:
+        """Return the column of each role, as a config names it: by name, else by position."""
+        if self.kind == "matrix":
+            return {}
+        names, layout = self.names(), self.options.layout
+        positions = (
+            find_columns(names, self.options.columns, self.where)
+            if layout is None
+            else layout.columns
+        )
+        by_name = layout is None or (layout.header and RATINGS.names_columns(names))
+        by_name = by_name or any(isinstance(at, str) for at in self.options.columns.values())
+        return {
+            role: names[at] if by_name and names.count(names[at]) == 1 else at + 1
+            for role, at in positions.items()
+        }
+
+
+@dataclass
+class Inspection:
+    """The ratings that a ``dataset`` part of a config names, and what was found of them.
+
+    Parameters
+    ----------
+    section : DatasetSection
+        As it was given.
+    name : str
+        What the ratings are called.
+    members : list of Member
+        The files, in order.
+    """
+
+    section: DatasetSection
+    name: str
+    members: list[Member]
+    _table: Table | None = None
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What was found or assumed, each once; a note names the keys that change it."""
+        return tuple(dict.fromkeys(note for member in self.members for note in member.notes))
+
+    def table(self, progress: Progress | None = None) -> Table:
+        """Return all rows; they are read once."""
+        if self._table is None:
+            tables = [member.read(progress) for member in self.members]
+            self._table = tables[0] if len(tables) == 1 else joined(tables, self.name)
+        return self._table
+
+    def read(self, progress: Progress | None = None) -> Ratings:
+        """Return the ratings, under the policies of the section."""
+        return Ratings.from_table(self.table(progress), self.name, section=self.section)
+
+    def keys(self, notes: tuple[Note, ...] | None = None) -> dict[str, Any]:
+        """Return the keys of a config that say what was found."""
+        keys: dict[str, Any] = {}
+        if len(self.members) == 1:
+            columns = self.members[0].columns()
+            keys = {"columns": columns} if columns else {}
+        for note in self.notes if notes is None else notes:
+            found_keys = note.values.get("keys", {})
+            keys |= {key: value for key, value in found_keys.items() if key != "columns"}
+        return keys
+
+    def candidates(self) -> list[Candidate]:
+        """Return the columns of the first file, what they hold, and why they have a role or not."""
+        member = self.members[0]
+        if member.seen is None:
+            names = member.names()
+            return candidates(names, [], find_columns(names, member.options.columns, member.where))
+        layout = member.options.layout
+        if layout is None:
+            return candidates(member.seen.first, member.seen.rows, {})
+        rows = member.seen.rows if layout.header else [member.seen.first, *member.seen.rows]
+        return candidates(member.seen.first if layout.header else [], rows, layout.columns)
+
+
+@contextmanager
+def inspect(section: DatasetSection, base: Path | None = None) -> Iterator[Inspection]:
+    r"""Yield what is found of the file, or the files, that a config names.
+
+    Files from elsewhere and what packed ones hold are there until it ends.
+
+    Parameters
+    ----------
+    section : DatasetSection
+        With a path; its keys count before anything is found out.
+    base : Path, optional
+        Where relative paths start; the working directory when left out.
+
+    Raises
+    ------
+    DataError
+        If there is no such file, or what it holds cannot be told; the message says what to do.
+
+    Examples
+    --------
+    >>> path = getfixture("tmp_path") / "a.csv"
+    >>> _ = path.write_text("userId;movieId;stars\n7;10;4,5\n7;11;2,0\n")
+    >>> with inspect(DatasetSection(path=str(path))) as found:
+    ...     found.keys(), len(found.read())
+    ({'columns': {'user': 'userId', 'item': 'movieId', 'rating': 'stars'}, 'decimal': ','}, 2)
+    """
+    columns = section.columns.model_dump(exclude_unset=True) if section.columns else {}
+    columns = {role: column for role, column in columns.items() if column or role == "timestamp"}
+    keys = {*OF_TEXT, "time_format", "id_spellings", "table", "query", "member"}
+    written = section.model_dump(include=keys, exclude_none=True)
+    limits, paths = Limits(section.most_megabytes, section.most_seconds), section.paths
+    options = ReadOptions(
+        kind=section.format, columns=columns, limits=limits, **written, **_of_matrix(section)
+    )
+    with ExitStack() as held:
+        places = held.enter_context(found(paths, base, section.sha256, limits, options))
+        members = []
+        for place in places:
+            path, where = held.enter_context(unpacked(place.path, place.where, limits))
+            member = inspect_file(path, where, options, section.model_fields_set)
+            members.append(replace(member, notes=(*place.notes, *member.notes)))
+        yield Inspection(section, name_of(paths), members)
+
+
+def _of_matrix(section: DatasetSection) -> dict[str, Any]:
+    """Return the options of a matrix, of those that a section has."""
+    keys = {key: getattr(section, key) for key in ("not_items", "not_rated")}
+    return {key: tuple(value) for key, value in keys.items() if value is not None}
+
+
+def inspect_file(path: Path, where: str, options: ReadOptions, given: Set[str]) -> Member:
+    """Return what is found of one file that is not packed; `given` are keys that decide."""
+    kind = options.kind or recognised(path, where)
+    options = replace(options, where=where)
+    if kind is not None and (kind == "matrix" or not is_text(kind)):
+        return Member(path, where, kind, options)
+    with reading(where, kind):
+        seen = look(path, replace(options, separators=separators_of(kind)), where, given)
+    return Member(path, where, seen.options.kind or kind, seen.options, seen, seen.notes, given)
 
 
 @dataclass(frozen=True)
 class Detected:
-    """A file of ratings, as a config describes it.
+    """Ratings for which a config is written.
 
-    `section` is the ``dataset`` part of a config, `ratings` are the usable rows, and `faults` names
-    every row that the section, which decides about none, refuses.
+    `section` is the ``dataset`` part of the config with all that was found, and `named` without
+    what a note says, so that a run with it has the same notes. `ratings` are the usable rows, and
+    `faults` names every row that the section refuses.
     """
 
-    section: Description
+    section: dict[str, Any]
+    named: dict[str, Any]
     ratings: Ratings
     faults: str
 
 
-def first_lines(path: Path) -> tuple[list[str], list[list[str]]]:
-    """Return the fields of the first line of a file, header or not, and its first rows as text.
-
-    There are at most `LINES` rows, the first line among them; none of a file that is no text.
-    """
-    with unpacked(find_file(path, None), str(path)) as (place, where), reading(where):
-        kind = kind_of_file(place)
-        if kind is not None and not is_text(kind):
-            return column_names(place, kind, where), []
-        with place.open("rb") as file:
-            options = ReadOptions(separators=separators_of(kind), encoding=encoding_of(place))
-            _, rows = read_sample(file, options, where, LINES)
-    return rows[0], rows
-
-
-def detect(path: Path, columns: Mapping[str, str | int] | None = None) -> Detected:
-    r"""Read a file of ratings and find its columns, its scale and its encoding.
+def detect(source: DatasetSection | Path, base: Path | None = None) -> Detected:
+    r"""Read ratings, also those with rows that need a decision, and return the keys that say how.
 
     Examples
     --------
@@ -75,56 +255,42 @@ def detect(path: Path, columns: Mapping[str, str | int] | None = None) -> Detect
     >>> found.section["columns"], found.section["scale"], found.section["decimal"]
     ({'user': 'userId', 'item': 'movieId', 'rating': 'stars'}, [2, 4.5], ',')
     """
-    section = find_section(path, columns)
+    section = DatasetSection(path=str(source)) if isinstance(source, Path) else source
+    given = section.model_dump(mode="json", exclude_unset=True, exclude={"columns", "scale"})
     faults = ""
-    try:
-        ratings = load(section)
-    except DataError as error:
-        faults = str(error)
-        policies = {"duplicates": "first", "missing": "drop", "unreadable": "drop"}
+    with inspect(section, base) as found_out:
+        table = found_out.table()
         try:
-            ratings = load({**section, **policies, "out_of_scale": "keep"})
-        except DataError:  # no row is left
-            raise error from None
+            ratings = found_out.read()
+        except DataError as error:
+            faults = str(error)
+            policies = {"duplicates": "first", "missing": "drop", "unreadable": "drop"}
+            lenient = section.model_copy(update={**policies, "out_of_scale": "keep"})
+            try:
+                ratings = Ratings.from_table(table, found_out.name, section=lenient)
+            except DataError:  # no row is left
+                raise error from None
+        keys = found_out.keys(table.notes)
+    assumed = any(
+        note.code == "columns-assumed" or "columns" in note.values.get("keys", {})
+        for note in table.notes
+    )
+    named = {} if assumed else {key: keys[key] for key in ("columns",) if key in keys}
+    if section.columns is not None:
+        columns = section.columns.model_dump(exclude_unset=True)
+        named["columns"] = named.get("columns", {}) | columns
+        keys["columns"] = keys.get("columns", {}) | columns
+    scale = _scale(section, ratings)
+    return Detected({**given, **keys, **scale}, {**given, **named, **scale}, ratings, faults)
+
+
+def _scale(section: DatasetSection, ratings: Ratings) -> dict[str, list[float]]:
+    """Return the scale of a section, else that of the ratings without those far from all others."""
+    if section.scale is not None:
+        return {"scale": [*section.scale]}
     odd = outliers(ratings.ratings, *ratings.scale)
     usual = ratings.ratings if odd is None else ratings.ratings[~odd]
     ends = [float(usual.min()), float(usual.max())]
-    if ends[0] < ends[1]:
-        section["scale"] = [int(end) if end.is_integer() else end for end in ends]
-    return Detected(section, ratings, faults)
-
-
-def find_section(path: Path, columns: Mapping[str, str | int] | None = None) -> Description:
-    """Return the ``dataset`` part of a config for a file, but for its scale.
-
-    `columns` gives a name, or a position from 1, for roles that cannot be found by usual names.
-    """
-    names, rows = first_lines(path)
-    options = ReadOptions(header=None if rows else True, columns=columns or {})
-    header, positions = header_and_columns(names, options, str(path))
-    written = {role: names[place] if header else place + 1 for role, place in positions.items()}
-    section: Description = {"path": str(path), "columns": written}
-    if rows:
-        with unpacked(path, str(path)) as (place, _):
-            encoding = encoding_of(place)
-        if encoding:
-            section["encoding"] = encoding
-        marks = [
-            row[positions["rating"]] for row in rows[header:] if len(row) > positions["rating"]
-        ]
-        section.update(_marks(marks))
-    return section
-
-
-def _marks(texts: list[str]) -> Description:
-    """Return what commas in numbers are: decimal marks, between thousands, or nothing certain."""
-    numbers = [text.strip() for text in texts]
-    with_commas = [text for text in numbers if re.fullmatch(r"-?\d+(,\d+)+", text)]
-    if not with_commas:
-        return Description()
-    if not all(re.fullmatch("-?" + GROUPED, text) for text in with_commas):
-        return Description(decimal=",")
-    plain = [int(text) for text in numbers if re.fullmatch(r"\d+", text)]
-    if any(text.count(",") > 1 for text in with_commas) or 100 <= max(plain, default=0) < 1000:
-        return Description(thousands=",")
-    return Description()
+    if ends[0] >= ends[1]:
+        return {}
+    return {"scale": [int(end) if end.is_integer() else end for end in ends]}

@@ -22,12 +22,11 @@ from harness.datasets import features
 from harness.datasets.catalogue import DataSet, FeatureFile, dataset_names, is_archive
 from harness.datasets.cleaning import refuse_faults
 from harness.datasets.columns import RATINGS
-from harness.datasets.conversion import table_of_frame
-from harness.datasets.download import fetch, find_local, inspect
+from harness.datasets.download import fetch, find_local
+from harness.datasets.download import inspect as inspect_copy
 from harness.datasets.frames import SOURCES, is_loaded, no_ratings, of_anything, of_loaded
-from harness.datasets.limits import Limits
-from harness.datasets.parts import joined
-from harness.datasets.places import find_file, found, name_of
+from harness.datasets.inspection import inspect
+from harness.datasets.places import find_file
 from harness.datasets.plays import read_plays, read_plays_as_pandas
 from harness.datasets.policies import Policies, ValueFormat
 from harness.datasets.ratings import Ratings
@@ -37,13 +36,13 @@ from harness.datasets.readers.packed import BUFFER, CountedStream, Progress, ope
 from harness.datasets.readers.text import read_text
 from harness.datasets.section import (
     OF_LOADED,
-    OF_TEXT,
     OF_VALUES,
     DatasetSection,
     FeaturesSection,
     SyntheticSection,
 )
 from harness.datasets.synthetic import make_up
+from harness.datasets.tables import table_of_frame
 from harness.errors import DataError, HarnessError, PluginError, is_url, reason_of, suggestion
 from harness.notes.note import Note
 from harness.plugins import registry as plugins
@@ -172,7 +171,7 @@ def load_named(
     notes: list[Note] = []
     with ExitStack() as held:
         if section.path is not None:
-            path = inspect(placed(section.paths[0], base), data_set)
+            path = inspect_copy(placed(section.paths[0], base), data_set)
         else:
             downloads = (cache or cache_folder()) / "datasets"
             path = _copy(data_set, downloads, base, progress, notes, held)
@@ -260,21 +259,8 @@ def _copy(
 
 def load_file(section: DatasetSection, base: Path | None, progress: Progress | None) -> Ratings:
     """Load the file, or the files, that a config names."""
-    columns = section.columns.model_dump(exclude_unset=True) if section.columns else {}
-    columns = {role: column for role, column in columns.items() if column or role == "timestamp"}
-    keys = {*OF_TEXT, "time_format", "id_spellings", "table", "query", "member"}
-    written = section.model_dump(include=keys, exclude_none=True)
-    limits, paths = Limits(section.most_megabytes, section.most_seconds), section.paths
-    options = ReadOptions(kind=section.format, columns=columns, limits=limits, **written)
-    with found(paths, base, section.sha256, limits, options) as places:
-        tables = [read_file(place.path, options, place.where, progress) for place in places]
-        tables = [
-            replace(table, notes=(*place.notes, *table.notes))
-            for table, place in zip(tables, places, strict=True)
-        ]
-    name = name_of(paths)
-    table = tables[0] if len(tables) == 1 else joined(tables, name)
-    return Ratings.from_table(table, name, section=section)
+    with inspect(section, base) as ratings:
+        return ratings.read(progress)
 
 
 def load_plugin(name: str, base: Path | None = None) -> Ratings:

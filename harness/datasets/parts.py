@@ -26,7 +26,7 @@ def joined(tables: Sequence[Table], where: str) -> Table:
         without = next(table for table in tables if not table.times)
         raise DataError(
             f"{without.at(-1)}: no timestamps, which {with_times[0].at(-1)} has; add them, or read "
-            "none, as columns: {timestamp: null}"
+            "none, as `columns: {timestamp: null}`"
         )
 
     def at(row: int) -> str:

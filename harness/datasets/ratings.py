@@ -15,9 +15,10 @@ from harness._util.libraries import pd
 from harness.datasets import features
 from harness.datasets.cleaning import clean
 from harness.datasets.columns import RATINGS
-from harness.datasets.conversion import convert, table_of_frame
+from harness.datasets.conversion import convert
 from harness.datasets.policies import Policies, ValueFormat
 from harness.datasets.section import DatasetSection
+from harness.datasets.tables import table_of_frame
 from harness.errors import DataError, counted
 from harness.notes.note import Note
 from harness.schema.sections import validated

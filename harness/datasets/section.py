@@ -343,6 +343,12 @@ class DatasetSection(_File):
     """Numbers that stand for "not rated", as `[0]` or `[-1]`: their rows are dropped and counted.
     Without it a note names a number that looks like one; `[]` says that there is none."""
 
+    not_items: list[Column] | None = None
+    """Of a matrix, the columns that are not items, by name or by position from 1, as `[age, mean]`;
+    by default times, texts, columns with such names and numbers of another range. `[]` keeps all;
+    the column of ids is named by `columns`, as `columns: {user: name}`, or `columns: {item: title}`
+    where each row is an item."""
+
     synthetic: SyntheticSection | None = None
     """Parameters of synthetic ratings; implies the name `synthetic`."""
 
@@ -369,7 +375,7 @@ class DatasetSection(_File):
     @field_validator(
         "sha256", "most_megabytes", "most_seconds", "format", "columns", "separator", "header",
         "skip", "comment", "encoding", "decimal", "thousands", "time_format", "id_spellings",
-        "member", "table", "query",
+        "member", "table", "query", "not_items",
     )  # fmt: skip
     @classmethod
     def _describes_a_file(cls, value: object, info: ValidationInfo) -> object:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +18,6 @@ from harness.algorithms import registry
 from harness.algorithms.sources import source_name
 from harness.config.experiment import LOCAL, Experiment
 from harness.datasets import Ratings
-from harness.datasets.inspection import Description, find_section
 from harness.datasets.openers import scheme_of
 from harness.datasets.readers import kind_of
 from harness.datasets.readers.json_lines import holds_records
@@ -213,12 +210,6 @@ def _warnings_of_split(split: SplitDescription, *, rated: bool) -> Iterator[str]
     yield from (f"{split.name}: {note}" for note in split.notes if note.code in told)
 
 
-DETECTED: tuple[Literal["decimal", "thousands", "encoding"], ...] = (
-    "decimal", "thousands", "encoding",
-)  # fmt: skip
-"""What is found of a file without a config."""
-
-
 @checked(DataError)
 def describe(
     source: str | Path | Mapping[str, Any] | Ratings, *, ratings: Any = None
@@ -254,37 +245,21 @@ def describe(
         return [describe_ratings(source)]
     if isinstance(source, os.PathLike):
         source = Path(source)
-    if isinstance(source, str | Path):
-        path = Path(source)
-        is_config = path.suffix in (".yaml", ".yml", ".json") or (path / RUN_FILE).is_file()
-        if path.suffix == ".json" and path.is_file():
-            is_config = not holds_records(path)
-    else:
-        is_config = isinstance(source, Mapping) and not {"algorithms", "dataset"}.isdisjoint(source)
-    if not is_config:
-        return [describe_ratings(_loaded(source))]
+    if not is_config(source):
+        return [describe_ratings(datasets.load(source))]
     if isinstance(ratings, str | os.PathLike | Mapping):
         ratings = datasets.load(ratings)
     return describe_plan(Plan.from_config(source, ratings=ratings))
 
 
-def _loaded(source: str | Path | Mapping[str, object]) -> Ratings:
-    """Load data; of a plain file, find what a config would have to name: decimal mark, encoding."""
-    try:
-        return datasets.load(source)
-    except DataError as error:
-        if not isinstance(source, str | Path) or not Path(source).is_file():
-            raise
-
-        section = Description()
-        with suppress(DataError):  # which would say less
-            section = find_section(Path(source))
-        named = [f"{key}: {section[key]!r}" for key in DETECTED if key in section]
-        if not named:
-            raise error from None
-    ratings = datasets.load(section)
-    note = Note("layout-found", {"settings": named})
-    return replace(ratings, notes=(*ratings.notes, note))
+def is_config(source: str | Path | Mapping[str, Any]) -> bool:
+    """Return whether a source names a config, or is one, rather than ratings."""
+    if not isinstance(source, str | Path):
+        return isinstance(source, Mapping) and not {"algorithms", "dataset"}.isdisjoint(source)
+    path = Path(source)
+    if path.suffix == ".json" and path.is_file():
+        return not holds_records(path)
+    return path.suffix in (".yaml", ".yml", ".json") or (path / RUN_FILE).is_file()
 
 
 def plugins_used(experiment: Experiment) -> Iterator[PluginUsed]:

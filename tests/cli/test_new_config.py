@@ -144,7 +144,7 @@ def test_columns_with_unusual_names_are_named_in_one_option(call, tmp_path):
         advice = "`harness new a.yaml --dataset a.csv`"
         assert advice in call.refused("new", "a.csv", "--yes", *force).replace("\n", " ")
     err = call.refused("new", "c.yaml", "--dataset", "a.csv")
-    assert err.endswith("name them, as --columns user=NAME,item=NAME,rating=NAME\n")
+    assert err.endswith("name them, as `--columns user=who,item=what,rating=mark`\n")
     assert not (tmp_path / "c.yaml").exists()
     columns = "user=who,item=2,rating=mark"
     assert call("new", "c.yaml", "--dataset", "a.csv", "--columns", columns)[0] == 0
@@ -158,7 +158,7 @@ def test_columns_with_unusual_names_are_named_in_one_option(call, tmp_path):
     assert section["columns"] == {"user": 1, "item": 2, "rating": 4}
     (tmp_path / "b.csv").write_text("user,item\n1,30\n")
     err = call.refused("new", "d.yaml", "--dataset", "b.csv")
-    assert err.startswith("b.csv: no column of ratings beside user and item; add one, of 1s")
+    assert err.startswith("b.csv:1: no column of ratings beside user and item; add one, of 1s")
     err = call.refused("new", "d.yaml", "--columns", columns)
     assert err == "--columns: needs a file of ratings; give one with --dataset\n"
     err = call.refused("new", "d.yaml", "--dataset", "a.csv", "--columns", "person=who")

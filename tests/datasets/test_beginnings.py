@@ -98,9 +98,11 @@ class TestEncodings:
         data = f"{text},{text}\n".encode("euc_kr" if ord(text[0]) > 0xAC00 else "cp1251") * 9
         assert encoding_of_bytes(data) != "gbk"
 
-    def test_a_header_in_another_encoding_is_named_as_such(self, load):
-        with pytest.raises(DataError, match="the line is not UTF-8: save the file as UTF-8"):
-            load("a.csv", CHINESE.encode("gbk"))
+    def test_a_header_in_another_encoding_is_read_and_a_note_names_it(self, load):
+        ratings = load("a.csv", CHINESE.encode("gbk"))
+        assert ratings.user_ids[0] == "用户0甲"
+        (note,) = (note for note in ratings.notes if note.code == "layout-found")
+        assert note.text == "read with `encoding: gbk`, as the file shows"
 
 
 def test_a_published_data_set_does_not_say_that_its_order_was_assumed():

@@ -104,7 +104,7 @@ def test_an_error_of_a_library_is_a_message(load, monkeypatch):
     def fail(*_):
         raise KeyError("of a library")
 
-    monkeypatch.setattr("harness.datasets.readers.text.lay_out", fail)
+    monkeypatch.setattr("harness.datasets.readers.text.find_beginning", fail)
     with pytest.raises(DataError, match=r"a\.csv: cannot be read \(KeyError: .*; check that the"):
         load("a.csv", "user,item,rating\na,b,3\n")
 

@@ -100,8 +100,6 @@ FIRST = HEAD + "1,1,1,1\n"
         ("a.csv", b"", r"a\.csv: no rows of data, as the file has 0 bytes; write or fetch"),
         ("a.csv", "user,item,rating\n", r"a\.csv: no rows of data"),
         ("a.csv", "\n" + FIRST + "\n2,2,x,1\n", r"a\.csv:5: the rating 'x' is not a number; fix"),
-        ("a.csv", FIRST + '2,2,"4,5",1\n', r"a\.csv:3: the rating '4,5' .* decimal: ','"),
-        ("a.csv", "7;30;4,5\n", r"a\.csv:1: the rating '4,5' .* decimal: ','"),
         ("a.csv", FIRST + "2,2,,1\n", r"a\.csv:3: no rating; fix the data, or `missing"),
         ("a.csv", FIRST + "2,2,NaN,1\n", r"a\.csv:3: no rating"),
         ("a.csv", FIRST + "\n2,2,NULL,1\n", r"a\.csv:4: no rating"),
@@ -111,13 +109,12 @@ FIRST = HEAD + "1,1,1,1\n"
         ("a.csv", FIRST + "2,2,3,1,5\n", r"a\.csv:3: 5 fields where the first line has 4"),
         ("a.csv", FIRST + '2,"2,3,1\n', r"a\.csv:3: a quotation mark is opened here and"),
         ("a.csv", FIRST + "2,2\x00,3,1\n", r"a\.csv:3: the item '2\\x00' has a control character"),
-        ("a.csv", b"user,item,rating\n1,1,1\n\xe9,1,2\n", r"a\.csv:3: the user is not UTF-8; save"),
         ("a.csv", b"us\xe9r,item,rating\n1,1,1\n", r"a\.csv:1: .*no column for the user among us"),
         ("a.csv", "7/3,5\n1/3,5\n", r"a\.csv:1: 2 fields separated by ',', but user, item and rat"),
         ("a.csv", "1,2\n1,3\n", r"a\.csv:1: no column of ratings beside 1 and 2; add one, of 1s"),
         ("a.csv", "user,item,date\n1,3,4\n", r"a\.csv:1: .*beside user, item and date; a"),
         ("a.csv", "user,rating\n1,3\n", r"a\.csv:1: 2 fields separated by ',', but user, item and"),
-        ("a.csv", "user,user,item,rating\n1,2,3,4\n", r"a\.csv:1: both 'user' .*; rename one$"),
+        ("a.csv", "user,user,item,rating\n1,2,3,4\n", r"a\.csv:1: both 'user' .* rename one, or"),
         ("a.csv", "only\n", r"a\.csv:1: 1 field separated by 'whitespace'"),
         ("a.csv", "user,uid,rating\n1,1,1\n", r"a\.csv:1: a header.*'rating' is no.*column item, "),
         ("a.csv", "user,item,date,rating\na,b,soon,1\n", r"a\.csv:2: the timestamp 'soon'"),
@@ -125,9 +122,6 @@ FIRST = HEAD + "1,1,1,1\n"
         ("a.dat", "1::1::1\n1::\x1f2::1\n", r"a\.dat:2: a control character \(0x1f\); remove it"),
         ("a.txt", "1 1 1\n1 2 one\n", r"a\.txt:2: the rating 'one' is not a number"),
         ("a.csv", b"\x00" * 5_000, r"a\.csv: nothing but null bytes, .* fetch it again"),
-        ("a.csv", b"a\x00" * 500, r"a\.csv: UTF-16|a\.csv:1: null bytes; this is not text"),
-        ("a.csv", UMLAUTS.encode("utf-16-le"), r"a\.csv: UTF-16 .*, as encoding: utf-16-le"),
-        ("a.csv", UMLAUTS.encode("utf-16-be"), r"a\.csv: UTF-16 .*, as encoding: utf-16-be"),
         ("a.parquet", b"PAR1 and then nothing", r"a\.parquet: not a Parquet file that can be read"),
         ("a.csv.gz", b"\x1f\x8b", r"a\.csv\.gz: cannot be unpacked"),
         ("a.tar.gz", b"\x1f\x8b", r"a\.tar\.gz: cannot be unpacked"),
@@ -206,7 +200,7 @@ class TestQuotes:
             assert found[:2] == [
                 f"a.csv:{line}: the rating '3\"x' is not a number" for line in (4, 8)
             ]
-            assert "41 faults" in found[-2]
+            assert "41 faults" in found[-1]
             with pytest.raises(DataError, match=r"^a\.csv:162: 2 fields where the first"):
                 load("a.csv", lines.replace('"x', "") + "9,9\n")
 
@@ -359,22 +353,22 @@ class TestFaults:
                 "2: the timestamp \"0 o'clock\" is neither seconds since 1970 nor an ISO date",
                 "30 faults in 30 rows, the first above (30 unreadable rows)",
                 [
-                    "`time_format: '%d/%m/%Y %H:%M'` says how times are written, `timestamp: null` "
-                    "in `columns` reads none"
+                    "`time_format: '%d/%m/%Y %H:%M'` says how times are written, "
+                    "`columns: {timestamp: null}` reads none"
                 ],
             ),
             (
-                "user;item;rating\n0;1;\n" + "".join(f"{n};1;{n % 5},5\n" for n in range(30)), {},
-                "2: no rating\na.csv:3: the rating '0,5' is not a number; if that is a decimal "
-                "comma, say decimal: ',' (an option: --decimal ,)",
+                "user;item;rating\n0;1;\n" + "".join(f"{n};1;{n % 5}x\n" for n in range(30)), {},
+                "2: no rating\na.csv:3: the rating '0x' is not a number",
                 "31 faults in 31 rows, the first of each kind above (30 unreadable rows, "
                 "1 incomplete row)",
                 [],
             ),
             (
-                b"user,item,rating\n" + b"".join(b"\xe9%d,1,3\n" % n for n in range(30)), {},
+                b"user,item,rating\n" + b"".join(b"\xe9%d,1,3\n" % n for n in range(30)),
+                {"encoding": "utf-8"},
                 "2: the user is not UTF-8; save the file as UTF-8, or name its encoding, as "
-                "encoding: latin-1",
+                "`encoding: latin-1`",
                 "30 faults in 30 rows, the first above (30 broken lines)",
                 [],
             ),
@@ -411,16 +405,14 @@ class TestFaults:
             "1 out-of-scale rating, 1 repeated pair); fix the data, or:",
             "  `missing: drop` drops 1 incomplete row",
             "  `missing: drop` drops 40 undated rows",
-            "  `timestamp: null` in `columns` keeps all rows and reads no times",
+            "  `columns: {timestamp: null}` keeps all rows and reads no times",
             "  `out_of_scale: drop`, `clip` or `keep` decides about 1 out-of-scale rating",
             "  `duplicates: first`, `last`, `latest` or `mean` decides about 1 repeated pair",
         ]
 
     def test_the_advice_for_rows_without_a_time_works(self, load):
         content = "user,item,rating,time\na,x,3,5\nb,x,4,\n"
-        with pytest.raises(
-            DataError, match=r"3: no timestamp; .* or `timestamp: null` in `columns"
-        ):
+        with pytest.raises(DataError, match=r"3: no timestamp; .* or `columns: {timestamp: null}`"):
             load("a.csv", content)
         assert len(load("a.csv", content, columns={"timestamp": None})) == 2
         dropped = load("a.csv", content, missing="drop")

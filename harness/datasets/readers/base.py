@@ -12,7 +12,8 @@ from harness.datasets.columns import RATINGS, Roles, find_columns
 from harness.datasets.conversion import convert
 from harness.datasets.limits import Limits
 from harness.datasets.policies import ValueFormat
-from harness.errors import DataError
+from harness.datasets.tables import table_of_columns
+from harness.errors import ColumnsError, DataError
 
 if TYPE_CHECKING:
     from harness.datasets.conversion import Table
@@ -53,6 +54,10 @@ class ReadOptions(ValueFormat):
         Called as ``progress(done, total)`` in bytes.
     separators : tuple of str
         Of texts without a `separator`: those that are tried first.
+    not_items : tuple of str or int, optional
+        Of a matrix: columns that are not items, by name or by position from 1; None is found out.
+    not_rated : tuple of float, optional
+        Of a matrix: numbers that stand for "not rated"; None is found out.
     """
 
     decimal: str = "."
@@ -73,11 +78,13 @@ class ReadOptions(ValueFormat):
     where: str = ""
     progress: Progress | None = None
     separators: tuple[str, ...] = ()
+    not_items: tuple[str | int, ...] | None = None
+    not_rated: tuple[float, ...] | None = None
 
     def advice(self, encoding: str = "latin-1") -> str:
         """Return what to do about another encoding; of ratings and features a config names it."""
         is_named = self.roles is RATINGS or not self.roles.usual
-        name = f", or name its encoding, as encoding: {encoding}"
+        name = f", or name its encoding, as `encoding: {encoding}`"
         return "save the file as UTF-8" + name * is_named
 
 
@@ -237,7 +244,13 @@ def to_table(
     options : ReadOptions
     """
     where, roles = options.where, options.roles
-    positions = find_columns(names, options.columns, where, roles)
+    try:
+        positions = find_columns(names, options.columns, where, roles)
+    except ColumnsError:
+        if roles is not RATINGS:
+            raise
+        every = columns_at([*range(len(names))])  # what they hold may tell, or be told
+        return table_of_columns(names, every.__getitem__, options.columns, where, options)
     for position in positions.values():
         if (n_alike := names.count(names[position])) > 1:
             raise DataError(

@@ -9,26 +9,22 @@ import numpy as np
 
 from harness._util.files import report_os_error
 from harness._util.libraries import pd
-from harness.datasets.columns import is_number
-from harness.datasets.conversion import convert
+from harness.datasets.evidence import LINES, names_items
 from harness.datasets.readers.base import NO_ROWS, Reader, ReadOptions, example_ratings
 from harness.datasets.readers.text import separator_of
+from harness.datasets.tables import table_of_cells
 from harness.errors import DataError, reason_of
-from harness.notes.note import Note
 
 if TYPE_CHECKING:
     from harness.datasets.conversion import Table
-
-
-JESTER = "99"
-"""What Jester writes for "not rated"."""
 
 
 class Matrix(Reader):
     """Ratings of users in rows and items in columns, as ``DataFrame.pivot().to_csv()`` writes them.
 
     The first line may name the items; an empty field is no rating. The first column is the users',
-    unless it counts the ratings of the row, as Jester's does: then users are numbered from 1.
+    unless it counts the ratings of the row, as Jester's does, or holds ratings: then users are
+    numbered from 1. A row is an item if the column of ids is named as items are.
     """
 
     endings: ClassVar[tuple[str, ...]] = ()
@@ -46,35 +42,23 @@ class Matrix(Reader):
 
     def read(self, path: Path, options: ReadOptions) -> Table:
         """Read all ratings; every fault has its line."""
-        where = options.where
+        where, header = options.where, options.header
         cells = _cells(path, options)
-        header = options.header
+        line = 1 + options.skip
+        if len(cells) > 2 and len({*cells[0, 1:]}) == 1 and cells[0, 1]:
+            cells, line = cells[1:], line + 1  # pandas' name of the values
         if header is None:
-            header = not all(is_number(cell.replace(",", ".")) or not cell for cell in cells[0])
-        names, body = (cells[0, 1:], cells[1:]) if header else (None, cells)
-        if not len(body) or body.shape[1] < 2:
+            header = names_items(cells[0].tolist(), cells[1 : LINES + 1].tolist())
+        if len(cells) <= header or cells.shape[1] < 2:
             raise DataError(f"{where}: {NO_ROWS}")
-        n_rated = np.count_nonzero((body[:, 1:] != "") & (body[:, 1:] != JESTER), axis=1)
-        counts = not header and body[:, 0].tolist() == n_rated.astype(str).tolist()
-        users = np.arange(1, len(body) + 1).astype(str) if counts else body[:, 0]
-        if names is None:
-            names = np.arange(1, body.shape[1]).astype(str)
-        rated = body[:, 1:] != ""
-        rows, columns = np.nonzero(rated)
-        n_items = body.shape[1] - 1
-        kind = "the first column counts the ratings" if counts else "users in the first column"
-        note = Note("matrix-read", {"n_users": len(body), "n_items": n_items, "users": kind})
-        return convert(
-            {
-                "user": users[rows].astype(object),
-                "item": np.asarray(names, object)[columns],
-                "rating": body[:, 1:][rated].astype(object),
-            },
-            options.roles.kinds,
+        return table_of_cells(
+            cells,
             where,
-            lambda row: where if row < 0 else f"{where}:{rows[row] + 1 + header + options.skip}",
+            header=header,
+            named=options.columns,
             values=options,
-            notes=[note],
+            not_items=options.not_items,
+            lines=line,
         )
 
 

@@ -13,13 +13,13 @@ import io
 import re
 from bisect import bisect_right
 from collections import defaultdict, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain, islice
 from operator import itemgetter
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,9 +27,11 @@ from harness._util.files import report_os_error
 from harness._util.libraries import arrow_csv, pa
 from harness.datasets.columns import RATINGS, find_columns, is_number, refuse_without_ratings
 from harness.datasets.conversion import SHOWN, Flaw, Table, convert
+from harness.datasets.evidence import FEW, LINES, Placed, marks, placed_columns, unread_time
 from harness.datasets.readers.base import NO_ROWS, Reader, ReadOptions, example_lines
 from harness.datasets.readers.packed import BUFFER, CountedStream
-from harness.errors import DataError, counted, joined
+from harness.datasets.remedies import Remedy
+from harness.errors import ColumnsError, DataError, counted, joined
 from harness.notes.note import Note
 
 LONGEST_LINE = 1 << 20
@@ -64,8 +66,15 @@ class Layout(NamedTuple):
 
 def lay_out(first: str, options: ReadOptions, where: str) -> Layout:
     """Find separator, header and columns from the first line and the known format."""
-    roles = options.roles
     separator = options.separator or separator_of(first, options)
+    fields = _fields(first, separator, options, where)
+    header, columns = header_and_columns(fields, options, where)
+    return Layout(separator, header, len(fields), columns)
+
+
+def _fields(first: str, separator: str, options: ReadOptions, where: str) -> list[str]:
+    """Return the fields of a first line, or refuse too few of them."""
+    roles = options.roles
     fields = [legible(name.strip()) for name in split_line(first, separator)]
     if len(fields) < roles.least:
         needs_ratings = "rating" in roles.required and not roles.strict
@@ -74,15 +83,200 @@ def lay_out(first: str, options: ReadOptions, where: str) -> Layout:
         needed = joined(roles.required) or "columns"
         raise DataError(
             f"{where}: {counted(len(fields), 'field')} separated by {separator!r}, "
-            f"but {needed} make {roles.least}; name the separator, as separator: ';'"
+            f"but {needed} make {roles.least}; {_other_separator(first, roles.least)}"
         )
     if options.form and len(fields) != len(options.form.split()):
         raise DataError(
             f"{where}: {counted(len(fields), 'field')}; a line must be {options.form}, "
             "with blanks between"
         )
-    header, columns = header_and_columns(fields, options, where)
-    return Layout(separator, header, len(fields), columns)
+    return fields
+
+
+def _other_separator(line: str, least: int) -> str:
+    """Return how to name another separator, if a sign parts a line into enough fields."""
+    signs = [sign for sign in dict.fromkeys(line) if not (sign.isalnum() or sign in " ._\"'\t")]
+    sign = next((sign for sign in signs if line.count(sign) >= least - 1), "")
+    if not sign:
+        return "give lines with all of them, or name what parts them under separator"
+    return f"name the separator, as {Remedy({'separator': sign})}"
+
+
+SAMPLE = 1 << 16
+"""Characters that are looked at before a text is read."""
+SIGNS = ("%", "//", "--")
+"""What comments begin with, beside ``#``."""
+
+
+class Seen(NamedTuple):
+    """What the beginning of a text shows.
+
+    Parameters
+    ----------
+    options : ReadOptions
+        With all that was found: layout, encoding, lines to skip, marks in numbers, or the kind of
+        the file where it is a matrix.
+    first : list of str
+        The fields of the first line, header or not.
+    rows : list of list of str
+        The lines after it.
+    notes : tuple of Note
+        What was found, with the keys that say it in a config.
+    """
+
+    options: ReadOptions
+    first: list[str]
+    rows: list[list[str]]
+    notes: tuple[Note, ...]
+
+
+def look(path: Path, options: ReadOptions, where: str, given: Set[str] = frozenset()) -> Seen:
+    """Return how a text of ratings is laid out, by its first lines.
+
+    Parameters
+    ----------
+    path : Path
+    options : ReadOptions
+    where : str
+        For messages.
+    given : set of str
+        Keys of a config that are not to be found out.
+    """
+    with report_os_error(where, "cannot be read", "check the path", DataError):
+        options, begun, notes = _decoded(path, options, where)
+    separator = options.separator or begun.separator or separator_of(begun.first, options)
+    first, lines = split_line(begun.first, separator), begun.body.split("\n")
+    roles, at = options.roles, f"{where}:{begun.line}"
+    if roles.names_columns([name.strip() for name in first]) and options.header is not False:
+        rows = [split_line(line, separator) for line in lines[1:LINES] if line]
+        first = _fields(begun.first, separator, options, at)
+        if rows and all(len(row) != len(first) for row in rows):
+            first, separator, rows = _as_rows(first, separator, lines[1:LINES], rows)
+        try:
+            placed = Placed(*header_and_columns(first, options, at))
+        except ColumnsError:  # said with the columns that may be meant
+            placed = placed_columns(first, rows, options.columns, options.header, at)
+        if "timestamp" not in placed.columns and len(first) > len(placed.columns):
+            notes += unread_time(first, rows, options.columns, placed.columns)
+    else:
+        if options.header is not False and "skip" not in given:
+            named = options.separator or begun.separator
+            if n_titles := _titles(lines[: LINES + _MOST_TITLES], named, options):
+                values = {"n": n_titles, "title": lines[0].strip()[:40]}
+                options = replace(options, skip=begun.line - 1 + n_titles)
+                notes.append(Note("titles-skipped", {**values, "keys": {"skip": options.skip}}))
+                lines, at = lines[n_titles:], f"{where}:{options.skip + 1}"
+                separator = named or separator_of(lines[0], options)
+        rows = [split_line(line, separator) for line in lines[1:LINES] if line]
+        first = _fields(lines[0], separator, options, at)
+        placed = placed_columns(first, rows, options.columns, options.header, at)
+        notes += placed.notes
+        if placed.wide is not None:
+            options = replace(options, kind="matrix", header=placed.header, separator=separator)
+            return Seen(options, first, rows, tuple(notes))
+    layout = Layout(separator, placed.header, len(first), placed.columns)
+    if not given & {"decimal", "thousands"}:
+        rating, sample = placed.columns["rating"], rows if placed.header else [first, *rows]
+        texts = [row[rating] for row in sample if len(row) > rating]
+        if any("," in text for text in texts) and (found := marks(texts)):
+            options = replace(options, **found)
+            notes.append(layout_found(**found))
+    return Seen(replace(options, layout=layout), first, rows, tuple(notes))
+
+
+def _as_rows(
+    names: list[str], separator: str, lines: list[str], rows: list[list[str]]
+) -> tuple[list[str], str, list[list[str]]]:
+    """Return names, separator and rows where no row is as long as the header.
+
+    R writes row names without one over them; and a header may have another separator than its rows.
+    """
+    if {len(row) for row in rows} == {len(names) + 1}:
+        return ["", *names], separator, rows
+    for mark in _SEPARATORS:
+        parted = [split_line(line, mark) for line in lines if line]
+        if {len(row) for row in parted} == {len(names)}:
+            return names, mark, parted
+    return names, separator, rows
+
+
+def _decoded(
+    path: Path, options: ReadOptions, where: str
+) -> tuple[ReadOptions, Beginning, list[Note]]:
+    """Return the beginning of a text, after its encoding and the sign of its comments are found."""
+    notes: list[Note] = []
+
+    def use(**found: Any) -> None:
+        nonlocal options
+        options = replace(options, **found)
+        notes.append(layout_found(**found))
+
+    with path.open("rb") as file:
+        unmarked = unmarked_encoding(file.peek(4)[:4])
+    if options.encoding is None and unmarked is not None:
+        use(encoding=unmarked)
+    begun = _begun(path, options, where)
+    if (
+        options.encoding is None
+        and _NO_UTF_8.search(begun.body)
+        and (encoding := encoding_of(path)) is not None
+    ):
+        use(encoding=encoding)
+        begun = _begun(path, options, where)
+    if options.comment is None and begun.first.startswith(SIGNS):
+        use(comment=next(sign for sign in SIGNS if begun.first.startswith(sign)))
+        begun = _begun(path, options, where)
+    return options, begun, notes
+
+
+def layout_found(**found: str) -> Note:
+    """Return the note on keys that were found out and used."""
+    return Note("layout-found", {"found": str(Remedy(found)), "keys": found})
+
+
+def _begun(path: Path, options: ReadOptions, where: str) -> Beginning:
+    with path.open("rb") as file:
+        blocks = _blocks(file, options, where, SAMPLE)
+        if options.skip or options.comment:
+            blocks = without_comments(blocks, options)
+        return find_beginning(blocks, options, where)
+
+
+_MOST_TITLES = 20
+"""Lines before a header that may be titles."""
+
+
+def _titles(lines: Sequence[str], separator: str | None, options: ReadOptions) -> int:
+    """Return how many lines stand before the header, or before rows that all are alike.
+
+    A title has no number where a row has its rating.
+    """
+    marks = [separator] if separator else [*options.separators, *_SEPARATORS]
+    marks = [mark for mark in marks if any(mark in line for line in lines)]
+    texts = {column.strip() for column in options.columns.values() if isinstance(column, str)}
+
+    def names_columns(fields: Sequence[str]) -> bool:
+        names = [name.strip() for name in fields]
+        return texts <= {*names} if texts else options.roles.names_columns(names)
+
+    if any(names_columns(split_line(lines[0], mark)) for mark in marks):
+        return 0
+    for number, line in enumerate(lines[:_MOST_TITLES]):
+        for mark in marks:
+            names = split_line(line, mark)
+            if number and names_columns(names):
+                after = next((text for text in lines[number + 1 :] if text), "")
+                before = [split_line(text, mark) for text in lines[:number]]
+                are_titles = not any(len(row) > 2 and is_number(row[2]) for row in before)
+                if len(split_line(after, mark)) == len(names) and are_titles:
+                    return number
+    for mark in marks:
+        counts = [len(split_line(line, mark)) if line else 0 for line in lines[:LINES]]
+        n_titles = next((n for n, count in enumerate(counts) if count > 2), 0)
+        rows = [count for count in counts[n_titles:] if count]
+        if 0 < n_titles <= FEW <= len(rows) and len({*rows}) == 1 and max(counts[:n_titles]) < 2:
+            return n_titles
+    return 0
 
 
 def header_and_columns(
@@ -214,12 +408,16 @@ def find_beginning(blocks: Iterator[str], options: ReadOptions, where: str) -> B
     A last comment that names the columns is the header.
     """
     line, separator, comments, commented, block = 1, None, 0, "", ""
+    held: Beginning | None = None
+    are_rows = options.header is None
     while True:
         while not (body := block.lstrip("\n")):
             line += len(block)
             block = next(blocks, "")
-            if not block:
+            if not block and held is None:
                 raise DataError(f"{where}: {NO_ROWS}")
+            if held is not None and (not block or comments >= FEW):
+                return held
         line += len(block) - len(body)
         first = body[: LONGEST_LINE + 1].partition("\n")[0]
         if len(first) > LONGEST_LINE:
@@ -234,13 +432,31 @@ def find_beginning(blocks: Iterator[str], options: ReadOptions, where: str) -> B
             separator = "\t" if named[1] == "\\t" else named[1]
         else:
             comments, commented = comments + 1, first
+            are_rows = are_rows and _may_be_row(first, options)
+            if are_rows and held is None:
+                note = Note("signs-of-ids", {"line": line, "keys": {"header": False}})
+                held = Beginning(line, first, body, separator, (note,))
+            elif not are_rows:
+                held = None
         block = body[len(first) :]
+    if held is not None and _n_fields(held.first, options) == _n_fields(first, options):
+        return held
     if comments:
         header = commented.lstrip("# \t")
         if _is_header(header, first, separator, options):
             line, body, first, comments = line - 1, f"{header}\n{body}", header, comments - 1
     notes = (Note("comments-skipped", {"n": comments, "line": line}),) if comments else ()
     return Beginning(line, first, body, separator, notes)
+
+
+def _may_be_row(line: str, options: ReadOptions) -> bool:
+    """Return whether a line that begins with a sign has an id, another one and a number."""
+    fields = split_line(line, options.separator or separator_of(line, options))
+    return len(fields) > 2 and line[1:2] not in ("#", " ", "\t", "") and is_number(fields[2])
+
+
+def _n_fields(line: str, options: ReadOptions) -> int:
+    return len(split_line(line, options.separator or separator_of(line, options)))
 
 
 def _is_header(header: str, first: str, separator: str | None, options: ReadOptions) -> bool:
@@ -365,7 +581,7 @@ def read_text(stream: io.BufferedReader, options: ReadOptions, where: str) -> Ta
         raise DataError(f"{error}; the line is not UTF-8: {options.advice()}") from None
     if layout.header:
         line, body = line + 1, body.partition("\n")[2]
-    elif (code := _assumption(options)) and not layout.columns.keys() <= options.columns.keys():
+    elif options.layout is None and (code := _assumption(options, layout)):
         order = sorted(layout.columns, key=layout.columns.__getitem__)
         notes.append(Note(code, {"order": order}))
     rows = _Rows(layout, options, line, notes)
@@ -377,8 +593,10 @@ def read_text(stream: io.BufferedReader, options: ReadOptions, where: str) -> Ta
     return rows.table(where)
 
 
-def _assumption(options: ReadOptions) -> str:
+def _assumption(options: ReadOptions, layout: Layout) -> str:
     """Return the code of the note on columns whose order was assumed."""
+    if layout.columns.keys() <= options.columns.keys():
+        return ""
     if options.roles is RATINGS:
         return "" if {"user", "item"} <= options.columns.keys() else "columns-assumed"
     return "list-columns-assumed" if options.roles.order else ""
@@ -396,7 +614,9 @@ def read_sample(
     return separator, [[legible(name.strip()) for name in row] for row in islice(rows, n_rows)]
 
 
-def _blocks(stream: io.BufferedReader, options: ReadOptions, where: str) -> Iterator[str]:
+def _blocks(
+    stream: io.BufferedReader, options: ReadOptions, where: str, size: int = 0
+) -> Iterator[str]:
     r"""Yield a text in blocks of whole lines, which end with ``\n``; stray bytes as surrogates."""
     start, encoding = stream.peek(4)[:4], options.encoding
     if encoding is None and start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
@@ -411,7 +631,7 @@ def _blocks(stream: io.BufferedReader, options: ReadOptions, where: str) -> Iter
     text = io.TextIOWrapper(stream, encoding, errors)
     mark, n_lines = "\ufeff", 0
     try:
-        while block := text.read(BLOCK):
+        while block := text.read(size or BLOCK):
             if not block.endswith("\n"):
                 rest = text.readline(LONGEST_LINE)
                 block += rest
