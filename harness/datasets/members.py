@@ -182,11 +182,11 @@ def _columns_of(
     member: Member, options: ReadOptions, take_out: Callable[[Member, int | None], Path]
 ) -> frozenset[str] | int | None:
     """Return the names of the columns of a member, or how many it has; None without ratings."""
-    with suppress(DataError, OSError):
+    with suppress(DataError, OSError), scratch() as folder:
         path = take_out(member, HEAD)
         is_whole = member.size <= HEAD
         if packing_of(path):
-            path, is_whole = _unpacked_beginning(path)
+            path, is_whole = _unpacked_beginning(path, Path(folder))
         kind = options.kind or kind_of_file(path)
         is_table = kind is not None and not is_text(kind) and kind != "netflix"
         if is_table and not is_whole:
@@ -218,11 +218,10 @@ def _columns_of(
 _NO_ROW = -1
 
 
-def _unpacked_beginning(path: Path) -> tuple[Path, bool]:
+def _unpacked_beginning(path: Path, folder: Path) -> tuple[Path, bool]:
     """Return a file with the beginning of what a packed one holds, and whether that is all."""
     data = beginning(path, HEAD + 1)
-    place = path.with_name(f"beginning-{without_packing(path.name)}")
-    place = Path(tempfile.mkdtemp(dir=path.parent), place.name)
+    place = folder / f"beginning-{without_packing(path.name)}"
     place.write_bytes(data[:HEAD])
     return place, len(data) <= HEAD
 

@@ -7,6 +7,7 @@ import json
 import pathlib
 import pickle
 import re
+import subprocess
 
 import numpy as np
 import pandas as pd
@@ -543,6 +544,22 @@ def test_an_iceberg_table_is_refused_with_the_call_that_reads_it(tmp_path):
         DataError, match=r"an Iceberg table, .*from_metadata\('.*v10\.metadata\.json'"
     ):
         harness.load(tmp_path / "t")
+
+
+@pytest.mark.parametrize("form", ["({},{},{})\n", "Rating({},{},{})\n"])
+def test_the_command_in_the_refusal_of_tuples_keeps_all_parts(tmp_path, monkeypatch, form):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "out").mkdir()
+    rows = [form.format(*row) for row in PLAIN.itertuples(index=False, name=None)]
+    for number in (0, 1):
+        (tmp_path / f"out/part-0000{number}").write_text("".join(rows[number::2]))
+    with pytest.raises(DataError, match="tuples in parentheses") as refused:
+        harness.load("out/part-00000")
+    with pytest.raises(DataError):
+        harness.load("out")
+    command = re.search(r"; (sed .*?) writes a file", str(refused.value))[1]
+    subprocess.run(command, shell=True, check=True)
+    assert same(harness.load("ratings.csv"), PLAIN)
 
 
 def test_a_cut_parquet_file_is_refused_whatever_it_is_called(tmp_path):

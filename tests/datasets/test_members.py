@@ -110,6 +110,17 @@ def test_the_ratings_are_found_in_archives_and_folders(tmp_path, name, kind):
     assert bool(said) == (name != "Spark" and not name.startswith("parts"))
 
 
+def test_nothing_is_written_into_a_folder(tmp_path):
+    path = put(tmp_path, "a", {**SETS["packed in an archive"], "x.zip": zipped({"y.bin": "z"})})
+    before = sorted(path.rglob("*"))
+    harness.load(path / "d")
+    with pytest.raises(DataError):
+        harness.load({"path": str(path), "member": "nothing"})
+    with pytest.raises(DataError):
+        harness.load(path)
+    assert sorted(path.rglob("*")) == before
+
+
 def test_the_note_names_what_was_read_and_the_key(tmp_path):
     path = put(tmp_path, "a.zip", SETS["Book-Crossing"])
     note = next(note for note in harness.load(path).notes if note.code == "member-read")

@@ -486,8 +486,8 @@ _TEXTS = {
     "that they were made from",
     rb"\+(-+\+)+\r?\n": "a table as the terminal of MySQL shows it; write it with mysql --batch, "
     "which separates by tabs",
-    rb"\([^()\n]*,[^()\n]*\)\r?\n\(": "tuples in parentheses, as saveAsTextFile of Spark writes "
-    "them; sed 's/[()]//g' {path} > ratings.csv writes a file that is read",
+    rb"(\w+)?\([^()\n]*,[^()\n]*\)\r?\n\w*\(": "tuples in parentheses, as saveAsTextFile of Spark "
+    "writes them; sed 's/.*(//; s/)//' {parts} > ratings.csv writes a file that is read",
     rb"(---\r?\n)?- ?\w+: ": "YAML, which is not read; harness.load(pandas.DataFrame(ruamel.yaml."
     "YAML(typ='safe').load(pathlib.Path({path!r})))) reads a list of records",
     rb"\d+:\r?\n\d+\r?\n": "pairs without ratings, as the probe set of the Netflix Prize; give the "
@@ -533,7 +533,8 @@ def not_read(path: Path, where: str = "") -> str:
         )
     for form, what in _TEXTS.items():
         if re.match(form, text):
-            return what.format(path=shown)
+            parts = str(Path(shown).parent / "part-*")  # one part alone would lose the others
+            return what.format(path=shown, parts=parts if path.name.startswith("part-") else shown)
     if ending == ".bson" and len(head) > 5 and head[4] in (1, 2, 7, 16, 18):
         return f"BSON of mongodump, which is not read; bsondump {shown} > ratings.json writes JSON"
     if ending == ".br" and not head.isascii():
