@@ -16,8 +16,9 @@ from harness.console import answers
 from harness.console import options as words
 from harness.console.answers import as_typed, keys_set, named_columns
 from harness.console.command import command
-from harness.console.screen import documents, give_result, say, screen_width
-from harness.datasets.inspection import ROLES
+from harness.console.screen import documents, give_result, plain, say, screen_width, show_table
+from harness.datasets.inspection import ROLES, candidates_of
+from harness.datasets.section import DatasetSection
 from harness.errors import DataError, HarnessError
 from harness.experiment.describe import is_config
 from harness.results.description import WIDTH
@@ -31,7 +32,15 @@ from harness.results.description import WIDTH
 @click.argument("source", metavar="DATASET|FILE|CONFIG", shell_complete=words.config_names)
 @answers.columns("--columns")
 @words.overrides
-def describe(source: str, data_columns: str | None, overrides: tuple[str, ...]) -> int:
+@click.option(
+    "--candidates",
+    is_flag=True,
+    help="Show what each column of a file holds, and why it is the user, the item, the rating, "
+    "the time or none.",
+)
+def describe(
+    source: str, data_columns: str | None, overrides: tuple[str, ...], candidates: bool
+) -> int:
     """Show what data are like, and what the splits of a config can answer.
 
     Counts, density, scale and histogram, ratings a user and an item, time span; of each split, test
@@ -40,6 +49,14 @@ def describe(source: str, data_columns: str | None, overrides: tuple[str, ...]) 
     described: Any = bundled().get(source, source)
     if data_columns is not None or overrides:
         described = _section(source, data_columns, overrides)
+    if candidates:
+        keys = _section(source, data_columns, overrides)
+        rows = [
+            [plain(word) for word in (str(one.column), one.role or "-", one.holds, one.why)]
+            for one in candidates_of(DatasetSection(**keys))
+        ]
+        show_table(["column", "role", "holds", "why"], rows, ["column", "role", "holds", "why"])
+        say()
     try:
         descriptions = harness.describe(described)
     except DataError as error:
@@ -57,8 +74,8 @@ def describe(source: str, data_columns: str | None, overrides: tuple[str, ...]) 
 def _section(source: str, columns: str | None, overrides: Sequence[str]) -> dict[str, Any]:
     """Return a file of ratings with the keys that options name, as a part of a config."""
     if is_config(source) or (not Path(source).exists() and not PATTERN.search(source)):
-        option = "--set" if columns is None else "--columns"
-        raise HarnessError(f"{option}: {source} is no file of ratings; leave the option out")
+        option = "--columns" if columns else "--set" if overrides else "--candidates"
+        raise HarnessError(f"{option}: {source} is not a file of ratings; leave the option out")
     keys = keys_set(overrides)
     if columns is not None:
         keys["columns"] = named_columns(columns, ROLES, "--columns") | keys.get("columns", {})

@@ -365,7 +365,8 @@ def _with_proposal(
         role: column.column
         for role, column in zip([r for r in lacking if r != "rating"], ids, strict=False)
     }
-    if error.roles and not lacking and len(at := roles(names, error.roles[0])) > 1:
+    at = roles(names, error.roles[0]) if error.roles and not lacking else []
+    if len(at) > 1 and names[at[0]] == names[at[1]]:
         keys = Remedy({"columns": {error.roles[0]: at[0] + 1}})
         return ColumnsError(
             error.finding, f"rename one, or name it by position, as {keys}", error.roles
@@ -748,7 +749,12 @@ def candidates(
         elif column.is_time and "timestamp" not in roles:
             why = "may be the timestamp, but has an unusual name"
         elif usual:
-            why = f"may be the {usual}; another column has a name that is more usual"
+            other = "; another column has a name that is more usual" * (usual in roles)
+            why = f"may be the {usual}{other}"
+        elif "rating" not in roles and rows and may_be_rating(column, 21):
+            why = "may be the rating, as few numbers come again; has no usual name"
+        elif not {"user", "item"} <= roles.keys() and rows:
+            why = "may be the user or the item; has no usual name"
         else:
             why = "has no usual name"
         holds = column.holds() if rows else "not looked at"

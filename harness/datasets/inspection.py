@@ -33,7 +33,7 @@ from harness.datasets.readers.base import ReadOptions
 from harness.datasets.readers.packed import Progress, unpacked
 from harness.datasets.readers.text import Seen, encoding_of, layout_found, look
 from harness.datasets.section import OF_TEXT, DatasetSection
-from harness.errors import DataError
+from harness.errors import ColumnsError, DataError
 from harness.notes.note import Note
 
 ROLES = tuple(RATINGS.kinds)
@@ -155,17 +155,22 @@ class Inspection:
             keys |= {key: value for key, value in found_keys.items() if key != "columns"}
         return keys
 
-    def candidates(self) -> list[Candidate]:
-        """Return the columns of the first file, what they hold, and why they have a role or not."""
+    def candidates(self, *, decided: bool = True) -> list[Candidate]:
+        """Return the columns of the first file, what they hold, and why they have a role or not.
+
+        Where it is not `decided` which is which, none has a role.
+        """
         member = self.members[0]
-        if member.seen is None:
-            names = member.names()
-            return candidates(names, [], find_columns(names, member.options.columns, member.where))
-        layout = member.options.layout
-        if layout is None:
-            return candidates(member.seen.first, member.seen.rows, {})
-        rows = member.seen.rows if layout.header else [member.seen.first, *member.seen.rows]
-        return candidates(member.seen.first if layout.header else [], rows, layout.columns)
+        names, layout = member.names(), member.options.layout
+        rows = member.seen.rows if member.seen is not None else []
+        if member.seen is not None and not member.has_names:
+            names, rows = [], [names, *rows]
+        roles: dict[str, int] = {}
+        if decided and layout is not None:
+            roles = layout.columns
+        elif decided and member.seen is None:
+            roles = find_columns(names, member.options.columns, member.where)
+        return candidates(names, rows, roles)
 
 
 @contextmanager
@@ -227,6 +232,21 @@ def inspect_file(path: Path, where: str, options: ReadOptions, given: Set[str]) 
     with reading(where, kind):
         seen = look(path, replace(options, separators=separators_of(kind)), where, given)
     return Member(path, where, seen.options.kind or kind, seen.options, seen, seen.notes, given)
+
+
+def candidates_of(section: DatasetSection, base: Path | None = None) -> list[Candidate]:
+    """Return the columns of a file, what they hold, and which role each has and why.
+
+    Where columns cannot be told, all are there without a role.
+    """
+    try:
+        with inspect(section, base) as found_out:
+            return found_out.candidates()
+    except ColumnsError:
+        positions = {"columns": {"user": 1, "item": 2, "rating": 3, "timestamp": None}}
+        named = {**section.model_dump(exclude_unset=True), **positions}
+        with inspect(DatasetSection(**named), base) as found_out:
+            return found_out.candidates(decided=False)
 
 
 @dataclass(frozen=True)

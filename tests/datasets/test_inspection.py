@@ -387,3 +387,35 @@ def test_repeated_pairs_in_most_rows_are_not_for_dropping(folder):
     path.write_text("user,item,rating\n" + "1,2,3\n" * 9)
     assert "`duplicates: count`" in str(refusal(path))
     assert "first`" not in str(refusal(path))
+
+
+def test_describe_shows_what_each_column_holds_and_why_it_is_which(folder, call):
+    path = folder / "a.csv"
+    path.write_text(text_of("user,item,rating,moment\n{0},{1},{2},{3}"))
+    out = call.done("describe", "a.csv", "--candidates")
+    lines = {line.split()[0]: line for line in out.splitlines() if line}
+    assert "its name" in lines["user"]
+    assert "may be the timestamp, but has an unusual name" in lines["moment"]
+    path.write_text(text_of("who,what,mark\n{0},{1},{2}"))
+    code, out, err = call("describe", "a.csv", "--candidates")
+    assert code == 2
+    assert "may be the rating, as few numbers come again" in out
+    assert "`--columns user=who,item=what,rating=mark`" in err
+    path.write_text(text_of("{0},{1},{2}"))
+    out = call.done("describe", "a.csv", "--candidates", "--set", "dataset.scale=[0, 9]")
+    assert "its place" in out
+    assert "scale       0 to 9" in out
+    FRAME.rename(columns={"timestamp": "moment"}).to_parquet(folder / "a.parquet")
+    assert "not looked at" in call.done("describe", "a.parquet", "--candidates")
+
+
+def test_set_of_describe_and_new_is_for_files(folder, call):
+    path = folder / "a.csv"
+    path.write_text(text_of(LAYOUTS["usual"]))
+    assert "quickstart is not a file of ratings" in call.refused(
+        "describe", "quickstart", "--set", "dataset.skip=1"
+    )
+    call.done("new", "c.yaml", "--dataset", "a.csv", "--set", "dataset.duplicates=first", "--yes")
+    assert read(folder / "c.yaml").data["dataset"]["duplicates"] == "first"
+    call.done("new", "d.yaml", "--set", "split.test_size=0.3", "--yes")
+    assert read(folder / "d.yaml").data["split"]["test_size"] == 0.3

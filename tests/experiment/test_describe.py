@@ -148,7 +148,10 @@ def test_of_a_plain_file_decimal_mark_and_encoding_are_found(tmp_path):
     path.write_bytes("user;item;rating\né;2;4,5\n1;3;5\n".encode("latin-1"))
     (found,) = harness.describe(path)
     assert found.scale == [4.5, 5.0]
-    assert "decimal: ',', encoding: 'cp1252', which a config has to name" in str(found.notes[-1])
+    notes = {str(note) for note in found.notes}
+    assert {
+        f"read with `{key}`, as the file shows" for key in ("encoding: cp1252", "decimal: ','")
+    } <= notes
     for text, message in (
         ("user;item;rating\n1;2;4,5\n1;3;x\n", r"3: the rating 'x' is not a number; fix"),
         ("user;what;rating\n1;2;4,5\n", "1: .*no column for the item among user, what, rating"),
@@ -232,7 +235,7 @@ def test_the_command_takes_the_columns_of_a_file_as_an_option(cli, tmp_path, mon
     (tmp_path / "c.yaml").write_text(json.dumps(CONFIG))
     code, _, err = cli("describe", "odd.csv")
     assert code == 2
-    assert "name them, as --columns user=NAME,item=NAME" in err
+    assert "name them, as `--columns user=who,item=what`" in err
     named = ["--columns", "user=who,item=2,rating=score"]
     code, out, _ = cli("describe", "odd.csv", *named)
     assert code == 0
@@ -240,7 +243,7 @@ def test_the_command_takes_the_columns_of_a_file_as_an_option(cli, tmp_path, mon
     for source in ("c.yaml", "bundled"):
         code, _, err = cli("describe", source, *named)
         assert code == 2
-        assert f"--columns: {source} is no file of ratings; leave the option out" in err
+        assert f"--columns: {source} is not a file of ratings; leave the option out" in err
     code, _, err = cli("describe", "odd.csv", "--columns", "user=who,item=that")
     assert code == 2
     assert "no column 'that' for the item; did you mean 'what'?" in err
