@@ -29,6 +29,7 @@ import inspect
 import json
 import pkgutil
 import re
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -154,6 +155,10 @@ GIVE_VALUES = (
     "give it a value in `result_rows` of harness/results/table.py, and if only some runs have one, "
     "let `config_of` in tests/test_every_kind.py make one of these"
 )
+
+
+LIBRARIES = {"duckdb": "duckdb", "excel": "python_calamine", "spss": "pyreadstat"}
+"""What the readers of some formats need that an installation may lack."""
 
 
 # What is registered
@@ -618,15 +623,22 @@ class Law:
             assert is_ending, f"{ending}: write an ending as .abc or .abc-2, in small letters"
             assert kind_of(f"a{ending}") == self.name, "another reader has the ending"
         path, bare = self.example_file, self.base / f"{self.name}-bare"
-        bare.write_bytes(path.read_bytes())
+        if path.is_dir():
+            shutil.copytree(path, bare)
+        else:
+            bare.write_bytes(path.read_bytes())
         recognised = kind_of_content(bare)
         assert recognised in (None, self.name)
         assert recognised or reader.is_text, "write `recognise`: a file without ending is not read"
         assert reader.is_text or reader.label, "write `label`, for messages"
-        with path.open("rb") as file:
-            head = file.read(HEAD)
-        others = [other for other in plugins.builtin_names("readers") if other != self.name]
-        assert not any(reader_named(other).recognise(head, bare.name) for other in others)
+        others = [reader_named(name) for name in plugins.builtin_names("readers")]
+        others = [other for other in others if type(other) is not type(reader)]
+        if path.is_dir():
+            assert not any(other.recognise_folder(path) for other in others)
+        else:
+            with path.open("rb") as file:
+                head = file.read(HEAD)
+            assert not any(other.recognise(head, bare.name) for other in others)
         read = load({"path": path.name, "format": self.name})
         written = example_ratings(spaces=reader.spaces_in_ids)
         is_equal = triples(read) == triples(written)
@@ -637,8 +649,8 @@ class Law:
         reader = reader_named(self.name)
         path = self.base / f"{self.name}-example{next(iter(reader.endings), '')}"
         if not path.exists():
-            if self.name == "duckdb":
-                pytest.importorskip("duckdb", reason="pip install duckdb")
+            if library := LIBRARIES.get(self.name):
+                pytest.importorskip(library, reason=f"pip install {library}")
             reader.write_example(path)
         assert path.stat().st_size, "write `example` or `write_example`"
         return path

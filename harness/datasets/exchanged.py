@@ -13,12 +13,13 @@ import numpy as np
 
 from harness._util.libraries import pa
 from harness.datasets.cleaning import refuse_faults
-from harness.datasets.columns import RATINGS, Kind, Roles, is_number
+from harness.datasets.columns import RATINGS, Kind, Roles
 from harness.datasets.conversion import Flaw, convert
 from harness.datasets.places import find_file
 from harness.datasets.readers import read_file
 from harness.datasets.readers.base import ReadOptions
 from harness.datasets.readers.packed import beginning, unpacked, without_packing
+from harness.datasets.readers.trec import QRELS, RUN, TREC_COLUMNS, form_of_lines
 from harness.errors import ColumnsError, DataError, MetricError, joined, reason_of, suggestion
 
 if TYPE_CHECKING:
@@ -45,13 +46,6 @@ NAMES = {
 }
 """Accepted names of columns, those of ratings among them; here a score is an estimate."""
 TREC = (".run", ".trec", ".qrels", ".qrel", ".res")
-RUN, QRELS = "query Q0 document rank score tag", "query 0 document relevance"
-TREC_COLUMNS = {
-    RUN: {"user": 1, "item": 3, "estimate": 5},
-    QRELS: {"user": 1, "item": 3, "rating": 4},
-}
-_SECOND = ("q0", "0")
-"""The second field of every line of TREC's files."""
 _NESTED = re.compile(r'\s*\{\s*"(\\.|[^"\\])*"\s*:\s*\{\s*("(\\.|[^"\\])*"\s*:\s*-?\d|\})')
 """How an object of numbers by item and user begins."""
 HEAD = 1 << 16
@@ -113,14 +107,7 @@ def form_of(path: Path, form: str) -> Form:
     rows = [] if is_ours else [line.split() for line in text.split("\n")[:1000] if line.strip()]
     if len(text) >= HEAD // 2 and len(rows) > 1:
         rows = rows[:-1]  # the last one may be cut
-    if not rows or any(len(row) < 4 or row[1].casefold() not in _SECOND for row in rows):
-        return Form()
-    if all(len(row) == 6 and is_number(row[3]) and is_number(row[4]) for row in rows):
-        return Form(RUN)
-    # As a table of ratings, all of these would be of one item: it cannot be if a user comes twice.
-    repeated = len({row[0] for row in rows}) < len(rows) or rows[0][1].casefold() == "q0"
-    is_qrels = all(len(row) == 4 and is_number(row[3]) for row in rows)
-    return Form(QRELS if is_qrels and repeated else "")
+    return Form(form_of_lines(rows))
 
 
 def read_table(

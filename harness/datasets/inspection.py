@@ -192,18 +192,19 @@ def inspect(section: DatasetSection, base: Path | None = None) -> Iterator[Inspe
     """
     columns = section.columns.model_dump(exclude_unset=True) if section.columns else {}
     columns = {role: column for role, column in columns.items() if column or role == "timestamp"}
-    keys = {*OF_TEXT, *OF_VALUES, "table", "query"} - {"columns"}
+    keys = {*OF_TEXT, *OF_VALUES, "table", "query", "member"} - {"columns"}
     written = section.model_dump(include=keys, exclude_none=True)
     limits, paths = Limits(section.most_megabytes, section.most_seconds), section.paths
     options = ReadOptions(
         kind=section.format, columns=columns, limits=limits, **written, **_of_matrix(section)
     )
     with ExitStack() as held:
-        places = held.enter_context(found(paths, base, section.sha256, limits))
+        places = held.enter_context(found(paths, base, section.sha256, limits, options))
         members = []
         for place in places:
             path, where = held.enter_context(unpacked(place.path, place.where, limits))
-            members.append(inspect_file(path, where, options, section.model_fields_set))
+            member = inspect_file(path, where, options, section.model_fields_set)
+            members.append(replace(member, notes=(*place.notes, *member.notes)))
         yield Inspection(section, name_of(paths), members)
 
 

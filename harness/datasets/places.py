@@ -10,29 +10,46 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from harness._util.arguments import check_path
 from harness._util.files import PATTERN, file_name, placed
 from harness.datasets.limits import MEGABYTE, PATIENCE, REMOTE_SECONDS, SLOWEST, Limits, too_slow
+from harness.datasets.members import choose, is_document, scratch
 from harness.datasets.openers import named, opener_of, scheme_of
-from harness.datasets.readers import kind_of
+from harness.datasets.readers import kind_of, kind_of_content, takes_folders
+from harness.datasets.readers.base import ReadOptions
+from harness.datasets.readers.folders import folder_not_read
+from harness.datasets.readers.packed import (
+    TAR,
+    ZIP,
+    Member,
+    extracted,
+    is_of_system,
+    members_of,
+    packing_of,
+)
+from harness.datasets.readers.workbooks import is_workbook, sheets_of
 from harness.errors import (
     DataError,
     counted,
     is_masked,
     is_url,
-    listed,
     masked,
     reason_of,
     suggestion,
     without_secrets,
 )
+from harness.notes.note import Note
 from harness.plugins.registry import foreign_origin
 
 PIECE = 1 << 16
+DEEPEST = 3
+"""How often an archive may be inside another."""
 SPARE = 1 << 30
 """Bytes of the disk that stay free."""
 
@@ -159,24 +176,22 @@ class _Transfer:
 
 
 _TEXTS = (".data", ".txt")
-_ARCHIVES = (".tar", ".tgz", ".7z", ".rar", ".tar.gz", ".tar.bz2", ".tar.xz", ".tar.zst")
+_ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz", ".tar.zst")
 
 
 def is_ratings_file(name: str) -> bool:
     """Return whether a name ends as those of files of ratings do."""
-    return name.casefold().endswith(_TEXTS) or kind_of(name) is not None
+    return name.casefold().endswith((*_TEXTS, *_ARCHIVES)) or kind_of(name) is not None
 
 
 def find_file(path: str | Path, base: Path | None) -> Path:
     """Return where a file of one's own is, or raise a DataError that says what is there."""
     place = placed(path, base)
     check_path(f"{path!s:.60}", place, DataError)
-    folder, is_packed = place.parent, place.name.casefold().endswith(_ARCHIVES)
-    if place.is_file() and not is_packed:
-        return place
+    folder = place.parent
     if place.is_file():
-        finding = "packed; unpack it and give the file in it"
-    elif place.is_dir():
+        return place
+    if place.is_dir():
         finding = "a folder; give a file in it"
     elif place.exists():
         finding = "not a regular file; give another"
@@ -191,61 +206,142 @@ def find_file(path: str | Path, base: Path | None) -> Path:
 
 
 class Place(NamedTuple):
-    """A file, and what messages call it."""
+    """A file, or a folder that a reader takes, what messages call it, and what is said of it."""
 
     path: Path
     where: str
+    notes: tuple[Note, ...] = ()
 
 
 @contextmanager
 def found(
-    paths: Sequence[str], base: Path | None, sha256: str | None, limits: Limits
+    paths: Sequence[str],
+    base: Path | None,
+    sha256: str | None,
+    limits: Limits,
+    options: ReadOptions | None = None,
 ) -> Iterator[list[Place]]:
     """Yield the files that paths stand for, in order; those from elsewhere are removed after it.
+
+    Of an archive, a folder or a workbook these are the members that hold ratings under `options`.
 
     Raises
     ------
     DataError
-        For a path without a file, and for a folder without one kind of files of ratings.
+        For a path without a file, and for an archive or a folder of which it cannot be told what
+        holds the ratings.
     """
-    if not any(map(is_url, paths)):
-        yield [place for path in paths for place in _expanded(path, base)]
-        return
-    with fetched(paths, sha256, limits) as copies:
+    options = options or ReadOptions(limits=limits)
+    with ExitStack() as stack:
+        copies: dict[str, Path] = {}
+        if any(map(is_url, paths)):
+            copies = stack.enter_context(fetched(paths, sha256, limits))
         yield [
             place
             for path in paths
-            for place in (
+            for whole in (
                 [Place(copies[path], masked(path))] if path in copies else _expanded(path, base)
             )
+            for place in stack.enter_context(_taken_out(whole, options))
         ]
+
+
+@contextmanager
+def _taken_out(whole: Place, options: ReadOptions, depth: int = 0) -> Iterator[list[Place]]:
+    """Yield the files of ratings of an archive, a folder or a workbook; another file as it is."""
+    path, where, notes = whole
+    if path.is_dir():
+        yield _of_folder(whole, options)
+        return
+    with ExitStack() as stack:
+        is_archive = (packing := packing_of(path)) in (ZIP, TAR)
+        if is_archive and depth == DEEPEST:
+            raise DataError(f"{where}: an archive inside {depth} others; unpack it and give a file")
+        key, kind = ("member", "file") if is_archive else ("table", "sheet")
+        if is_archive:
+            members = stack.enter_context(members_of(path, where, options.limits))
+        elif not packing and options.kind in (None, "excel") and is_workbook(path):
+            members = stack.enter_context(sheets_of(path, where, options.limits))
+        else:
+            if options.member is not None:
+                raise DataError(f"{where}: a file, not an archive or a folder; leave `member` out")
+            yield [whole]
+            return
+        folder = Path(stack.enter_context(scratch()))
+
+        def take_out(member: Member, most: int | None) -> Path:
+            place = Path(tempfile.mkdtemp(dir=folder))
+            return extracted(member, path, place, where, options.limits, most)
+
+        chosen = choose(members, where, options, take_out, key=key, kind=kind)
+        inner = replace(options, member=None) if is_archive else replace(options, table=None)
+        yield [
+            place
+            for member in chosen.members
+            for place in stack.enter_context(
+                _taken_out(
+                    Place(
+                        take_out(member, None), f"{where}!{member.name}", (*notes, *chosen.notes)
+                    ),
+                    inner,
+                    depth + 1,
+                )
+            )
+        ]
+
+
+def _of_folder(whole: Place, options: ReadOptions) -> list[Place]:
+    """Return a folder that a reader takes as it is, else its files of ratings."""
+    path, where, _ = whole
+    if options.kind is not None and takes_folders(options.kind):
+        return [whole]
+    if options.kind is None and kind_of_content(path) is not None:
+        return [whole]
+    if fault := folder_not_read(path, where):
+        raise DataError(f"{where}: {fault}")
+    files = sorted(file for file in path.iterdir() if file.is_file())
+    files = [file for file in files if not is_of_system(file.name)]
+    folders = [each for each in path.iterdir() if each.is_dir() and not is_of_system(each.name)]
+    has_data = not all(is_document(file.name) for file in files)
+    if not has_data and len(folders) == 1:  # as archives unpack, and the hub of Hugging Face
+        return _of_folder(Place(folders[0], str(Path(where) / folders[0].name)), options)
+    if not files:
+        raise DataError(f"{where}: a folder without files of ratings; give a file or a pattern")
+    members = [Member(file.name, file.stat().st_size, partial(file.open, "rb")) for file in files]
+    with scratch() as held:
+
+        def take_out(member: Member, most: int | None) -> Path:
+            if most is None or member.size <= most:
+                return path / member.name
+            place = Path(tempfile.mkdtemp(dir=held))
+            with member.open() as stream:
+                (place / member.name).write_bytes(stream.read(most))
+            return place / member.name
+
+        chosen = choose(members, where, options, take_out)
+    return [
+        Place(path / member.name, str(Path(where) / member.name), chosen.notes)
+        for member in chosen.members
+    ]
 
 
 def _expanded(path: str, base: Path | None) -> list[Place]:
     place = placed(path, base)
     if place.is_dir():
-        return _parts(path, place)
+        return [Place(place, str(Path(path)))]
     if PATTERN.search(path) and not place.exists():
         files = sorted(Path(name) for name in glob.glob(str(place)))  # noqa: PTH207 - of any folder
         files = [file for file in files if file.is_file()]
         if not files:
             raise DataError(f"{path}: no file of that pattern; check the path")
         folder = Path(path).parent
-        return [Place(file, str(folder / file.name)) for file in files]
+        named = [str(folder / file.name) for file in files]
+        if len({file.parent for file in files}) > 1:  # as of */*.parquet
+            start = base or Path()
+            named = [str(file.relative_to(start) if file.is_relative_to(start) else file)
+                     for file in files]  # fmt: skip
+        return [Place(file, name) for file, name in zip(files, named, strict=True)]
     return [Place(find_file(path, base), str(Path(path)))]
-
-
-def _parts(path: str, folder: Path) -> list[Place]:
-    """Return the files of a folder that are parts of one table, as programs write them."""
-    files = sorted(file for file in folder.iterdir() if file.is_file())
-    parts = [file for file in files if is_ratings_file(file.name) and file.name[0] not in "._"]
-    endings = {"".join(file.suffixes[-2:]) if file.suffix in (".gz", ".zst") else file.suffix
-               for file in parts}  # fmt: skip
-    if len(endings) == 1 and endings <= {".parquet", ".pq"}:
-        return [Place(file, str(Path(path) / file.name)) for file in parts]
-    names = listed([file.name for file in parts], 10)
-    how = f"give one of its files ({names}), or a pattern as *{min(endings)}" if parts else ""
-    raise DataError(f"{path}: a folder; {how or 'give a file in it'}")
 
 
 def name_of(paths: Sequence[str]) -> str:
@@ -255,9 +351,12 @@ def name_of(paths: Sequence[str]) -> str:
     --------
     >>> name_of(["a/train.csv", "a/test.csv"]), name_of(["a/ratings-*.csv"]), name_of(["a/parts/"])
     ('train + test', 'ratings', 'parts')
+    >>> name_of(["ml.tar.gz"])
+    'ml'
     """
     stems = [
-        re.sub(r"[-_ .]*[*?\\[].*", "", Path(file_name(path)).stem) or "ratings" for path in paths
+        re.sub(r"[-_ .]*[*?\\[].*|\.tar$", "", Path(file_name(path)).stem) or "ratings"
+        for path in paths
     ]
     more = f" + {counted(len(stems) - 3, 'file')}" if len(stems) > 3 else ""
     return " + ".join(stems[:3]) + more

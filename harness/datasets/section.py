@@ -257,7 +257,7 @@ class DatasetSection(_File):
         | None
     ) = None
     """A file of ratings, relative to the config; or several of the same columns, as a list, a
-    pattern as `ratings-*.csv`, or a folder of Parquet files. Beside `name`, a copy of that data set
+    pattern as `ratings-*.csv`, a folder or an archive. Beside `name`, a copy of that data set
     (its archive, its ratings file or the folder that holds either) to use in place of a
     download."""
 
@@ -280,8 +280,13 @@ class DatasetSection(_File):
     columns: ColumnsSection | None = None
     """Columns by role."""
 
+    member: str | None = Field(default=None, min_length=1)
+    """The file of an archive or a folder that is read, or a pattern of several, as `*/train-*.csv`;
+    by default the one that holds ratings, or all parts of one table."""
+
     table: str | None = Field(default=None, min_length=1)
-    """The table of a database; by default the only one that can hold ratings."""
+    """The table of a database or an SQL dump, or the sheet of a workbook; by default the only one
+    that can hold ratings."""
 
     query: str | None = Field(default=None, min_length=1)
     """A query that selects the ratings in a database, in place of `table`; it may only read."""
@@ -400,7 +405,7 @@ class DatasetSection(_File):
     @field_validator(
         "sha256", "most_megabytes", "most_seconds", "format", "columns", "separator", "header",
         "skip", "comment", "encoding", "quotes", "decimal", "thousands", "values", "time_format",
-        "id_spellings", "no_id", "table", "query", "not_items",
+        "id_spellings", "no_id", "member", "table", "query", "not_items",
     )  # fmt: skip
     @classmethod
     def _describes_a_file(cls, value: object, info: ValidationInfo) -> object:

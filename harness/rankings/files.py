@@ -11,8 +11,9 @@ import numpy as np
 from harness._util.arguments import checked
 from harness._util.libraries import pd
 from harness.datasets.cleaning import drop_missing, refuse_faults
-from harness.datasets.exchanged import QRELS, RUN, Written, form_of, read_table
+from harness.datasets.exchanged import Written, form_of, read_table
 from harness.datasets.places import find_file
+from harness.datasets.readers.trec import QRELS, RUN
 from harness.errors import MetricError
 from harness.metrics import Exposure, Pairs, Rankings
 from harness.metrics.arrays import Ids, Ints

@@ -14,7 +14,8 @@ from pydantic import Field
 from harness._util.arguments import MOST_RATING, unit_fault
 from harness._util.libraries import pd
 from harness.datasets import Ratings
-from harness.datasets.exchanged import QRELS, read_table
+from harness.datasets.exchanged import read_table
+from harness.datasets.readers.trec import QRELS
 from harness.errors import SplitError, counted
 from harness.notes.note import Note
 from harness.splits.base import Fold, Rows, SplitSection, assemble

@@ -9,12 +9,14 @@ of reading alone.
 """
 
 import gzip
+import importlib
 import io
 import json
 import random
 import resource
 import sqlite3
 import sys
+import tarfile
 import tempfile
 import time
 import traceback
@@ -31,6 +33,7 @@ import pyarrow.parquet
 
 import harness
 from harness.datasets.inspection import detect
+from harness.datasets.readers import reader_named
 from harness.errors import HarnessError
 
 N_USERS, N_ITEMS = 40, 12
@@ -149,6 +152,83 @@ def npz():
     return buffer.getvalue()
 
 
+def stream(_):
+    buffer = io.BytesIO()
+    table = pa.Table.from_pandas(CODED, preserve_index=False)
+    with pa.ipc.new_stream(buffer, table.schema) as writer:
+        writer.write_table(table, max_chunksize=100)
+    return buffer.getvalue()
+
+
+def tarred(data):
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+        for name in ("ratings.csv", "README.txt"):
+            info = tarfile.TarInfo(f"data/{name}")
+            content = data if name.endswith(".csv") else b"Ratings of items by users.\n"
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+def several(data):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("d/ratings.csv", data)
+        archive.writestr("d/movies.csv", "movieId,title\n1,Alien\n")
+    return buffer.getvalue()
+
+
+def stata(folder):
+    path = folder / "made.dta"
+    FRAME.to_stata(path, write_index=False, version=118)
+    return path.read_bytes()
+
+
+def spss(folder):
+    import pyreadstat
+
+    path = folder / "made.sav"
+    pyreadstat.write_sav(FRAME, str(path))
+    return path.read_bytes()
+
+
+def example(name, library=None):
+    """Return what makes the small file of a reader, where what reads it is installed."""
+
+    def make(folder):
+        if library:
+            importlib.import_module(library)
+        path = folder / "example"
+        reader_named(name).write_example(path)
+        return path.read_bytes()
+
+    return make
+
+
+def dump(_):
+    rows = ",".join(f"('{row.user}','{row.item}',{row.rating})" for row in FRAME.itertuples())
+    copied = "".join(f"{row.user}\t{row.item}\t{row.rating}\n" for row in FRAME.itertuples())
+    return (
+        "-- MySQL dump\nCREATE TABLE `movies` (`id` int, `title` text);\n"
+        "CREATE TABLE `ratings` (`user` text, `item` text, `rating` int);\n"
+        f"INSERT INTO `ratings` VALUES {rows};\n"
+        f"COPY public.more (user, item, score) FROM stdin;\n{copied}\\.\n"
+    ).encode()
+
+
+def key_values(_):
+    keys = ("product/productId", "review/userId", "review/score")
+    rows = zip(FRAME["item"], FRAME["user"], FRAME["rating"], strict=True)
+    return "\n".join(
+        "".join(f"{key}: {value}\n" for key, value in zip(keys, row, strict=True)) for row in rows
+    ).encode()
+
+
+BY_USER = {
+    user: dict(zip(rows["item"], rows["rating"].tolist(), strict=True))
+    for user, rows in FRAME.groupby("user")
+}
 RECORDS = FRAME.to_dict("records")
 KINDS = {
     # By name: the ending of the file, its content, and other keys of `dataset`.
@@ -177,6 +257,20 @@ KINDS = {
     "zstandard": (".csv.zst", lambda _: packed(".zst", text(",")), {}),
     "zip": (".zip", lambda _: zipped(text(",")), {}),
     "npz": (".npz", lambda _: npz(), {}),
+    "json-columns": (".json", lambda _: FRAME.to_json().encode(), {}),
+    "json-split": (".json", lambda _: FRAME.to_json(orient="split").encode(), {}),
+    "json-by-user": (".json", lambda _: json.dumps(BY_USER, indent=1).encode(), {}),
+    "stream": (".arrows", stream, {}),
+    "tar": (".tar.gz", lambda _: tarred(text(",")), {}),
+    "zip-several": (".zip", lambda _: several(text(",")), {}),
+    "key-value": (".txt", key_values, {"format": "key-value"}),
+    "qrels": (".qrels", example("qrels"), {"format": "qrels"}),
+    "matrix-market": (".mtx", example("matrix-market"), {"format": "matrix-market"}),
+    "arff": (".arff", example("arff"), {}),
+    "sql": (".sql", dump, {"table": "ratings"}),
+    "stata": (".dta", stata, {"format": "stata"}),
+    "spss": (".sav", spss, {"format": "spss"}),
+    "excel": (".xlsx", example("excel", "python_calamine"), {"format": "excel"}),
 }  # fmt: skip
 NUMBERS = (0, 1, 0x7F, 0xFF, 0x7FFF_FFFF, 0xFFFF_FFFF, 1 << 40, (1 << 63) - 1, (1 << 64) - 1)
 

@@ -3,10 +3,12 @@
 import gzip
 import json
 import sqlite3
+import zipfile
 from contextlib import closing
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 import yaml
 
@@ -140,10 +142,61 @@ FILES = {
         part.to_parquet(folder / "ratings" / f"part-{number}.parquet")
         for number, part in enumerate((FRAME[:2], FRAME[2:]))
     ],
+    "an archive (zip, tar, tar.gz, …) of a data set: its ratings are read": lambda folder: (
+        archive(folder, {
+            "set/README.md": "Ratings",
+            "set/items.csv": "itemId,title\ni1,Alien\ni2,Brazil\n",
+            "set/ratings.csv": text(",", "userId", "itemId", "rating", "timestamp"),
+        })
+    ),
+    "an archive or a folder with several files of ratings": lambda folder: archive(folder, {
+        "stars/first.csv": "1,2,3,4\n", "stars/last.csv": text(","),
+    }),
+    "a partitioned folder, as `rating=4/part-0.parquet` of Hive and Spark": lambda folder: [
+        parquet(folder / f"ratings/rating={rating}/part-0.parquet", rows.drop(columns="rating"))
+        for rating, rows in FRAME.groupby("rating")
+    ],
+    "a Delta table: the files that its log lists": lambda folder: delta(folder / "ratings"),
+    "a data set of Hugging Face, as `save_to_disk` writes it": lambda folder: hugging_face(
+        folder / "ratings"
+    ),
     "Feather and Arrow IPC": lambda folder: FRAME.to_feather(folder / "ratings.feather"),
+    "a stream of Arrow": lambda folder: stream(folder / "ratings.arrows"),
     "ORC": lambda folder: FRAME.to_orc(folder / "ratings.orc"),
     "SQLite": lambda folder: database(folder, FRAME, "ratings"),
     "a query": lambda folder: database(folder, FRAME.rename(columns={"rating": "n"}), "visits"),
+    "SQL dump of MySQL, PostgreSQL or SQLite": (
+        "-- MySQL dump 10.13\nCREATE TABLE `ratings` (\n  `user` varchar(9), `item` varchar(9),\n"
+        "  `rating` double, `timestamp` int, PRIMARY KEY (`user`, `item`)\n);\n"
+        f"INSERT INTO `ratings` VALUES {','.join(map(str, TRIPLES))};\n"
+    ),
+    "workbook of Excel or LibreOffice; `table` names a sheet": lambda folder: workbook(
+        folder / "ratings.xlsx"
+    ),
+    "Stata": lambda folder: FRAME.to_stata(folder / "ratings.dta", write_index=False),
+    "SPSS": lambda folder: pytest.importorskip("pyreadstat", reason="the extra `spss`").write_sav(
+        FRAME, str(folder / "ratings.sav")
+    ),
+    "ARFF of Weka": (
+        "% of May\n@relation r\n@attribute user string\n@attribute 'item' {i1, i2}\n"
+        "@attribute rating numeric\n\n@data\nu1,i1,5\n% more\nu1,i2,3\nu2,i1,4\n"
+    ),
+    "Matrix Market": (
+        "%%MatrixMarket matrix coordinate integer general\n% of May\n2 2 3\n1 1 5\n1 2 3\n2 1 4\n"
+    ),
+    "TREC judgements: `user 0 item rating`": "u1 0 i1 5\nu1 0 i2 3\nu2 0 i1 4\n",
+    "key-value: SNAP's blocks of `review/score: 5.0`": "\n".join(
+        f"product/productId: {i}\nreview/userId: {u}\nreview/helpfulness: 1/2\n"
+        f"review/score: {r}.0\nreview/time: {t}\nreview/text: so: la\n"
+        for u, i, r, t in TRIPLES
+    ),
+    "JSON of `DataFrame.to_json()`, of every `orient`": FRAME.to_json(),
+    "JSON of ratings by user and item": json.dumps(
+        {"u1": {"i1": 5, "i2": 3}, "u2": {"i1": 4}}, indent=1
+    ),
+    "JSON with the records inside, as `{\"data\": […]}`": json.dumps(
+        {"status": "ok", "data": FRAME.to_dict("records")}
+    ),
     "nested JSON": "".join(
         json.dumps({"user": u, "item": i, "review": {"stars": r}}) + "\n" for u, i, r, _ in TRIPLES
     ),
@@ -157,6 +210,53 @@ FILES = {
     "lines above the header": "Report\nof May\n" + text(",", "user", "item", "rating", times=False),
     "comments": "% of a crawl\n" + text(" ", times=False),
 }  # fmt: skip
+
+
+def archive(folder, members):
+    with zipfile.ZipFile(folder / "archive.zip", "w") as file:
+        for name, content in members.items():
+            file.writestr(name, content)
+
+
+def parquet(path, frame):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    frame.to_parquet(path)
+
+
+def delta(folder):
+    """Write a table of which a file was replaced by two."""
+    log = [["all"], ["one", "two"]]
+    for number, (name, rows) in enumerate(
+        {"all": FRAME, "one": FRAME[:2], "two": FRAME[2:]}.items()
+    ):
+        parquet(folder / f"{name}.parquet", rows if number else rows.assign(rating=1))
+    (folder / "_delta_log").mkdir()
+    for version, names in enumerate(log):
+        actions = [{"add": {"path": f"{name}.parquet"}} for name in names]
+        actions += [{"remove": {"path": "all.parquet"}}] * version
+        lines = "".join(json.dumps(action) + "\n" for action in actions)
+        (folder / f"_delta_log/{version:020}.json").write_text(lines)
+
+
+def hugging_face(folder):
+    stream(folder / "data-00000-of-00001.arrow")
+    state = {"_data_files": [{"filename": "data-00000-of-00001.arrow"}]}
+    (folder / "state.json").write_text(json.dumps(state))
+    (folder / "dataset_info.json").write_text("{}")
+
+
+def stream(path):
+    table = pa.Table.from_pandas(FRAME, preserve_index=False)
+    with pa.ipc.new_stream(str(path), table.schema) as writer:
+        writer.write_table(table, max_chunksize=2)
+
+
+def workbook(path):
+    pytest.importorskip("python_calamine", reason="the extra `excel`")
+    pytest.importorskip("openpyxl", reason="writes workbooks")
+    with pd.ExcelWriter(path) as book:
+        pd.DataFrame({"item": ["i1"], "title": ["Alien"]}).to_excel(book, sheet_name="items")
+        FRAME.to_excel(book, sheet_name="ratings", index=False)
 
 
 def database(folder, frame, table):

@@ -97,7 +97,7 @@ FIRST = HEAD + "1,1,1,1\n"
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.csv", b"", r"a\.csv: no rows of data; give a file that has some"),
+        ("a.csv", b"", r"a\.csv: no rows of data, as the file has 0 bytes; write or fetch"),
         ("a.csv", "user,item,rating\n", r"a\.csv: no rows of data"),
         ("a.csv", "\n" + FIRST + "\n2,2,x,1\n", r"a\.csv:5: the rating 'x' is not a number; fix"),
         ("a.csv", FIRST + "2,2,,1\n", r"a\.csv:3: no rating; fix the data, or `missing"),
@@ -122,10 +122,10 @@ FIRST = HEAD + "1,1,1,1\n"
         ("a.dat", "1::1::1\n1:1::1\n", r"a\.dat:2: 2 fields where the first line has 3, separated"),
         ("a.dat", "1::1::1\n1::\x1f2::1\n", r"a\.dat:2: a control character \(0x1f\); remove it"),
         ("a.txt", "1 1 1\n1 2 one\n", r"a\.txt:2: the rating 'one' is not a number"),
-        ("a.csv", b"\x00" * 5_000, r"a\.csv:1: null bytes; this is not text"),
+        ("a.csv", b"\x00" * 5_000, r"a\.csv: nothing but null bytes, .* fetch it again"),
         ("a.parquet", b"PAR1 and then nothing", r"a\.parquet: not a Parquet file that can be read"),
         ("a.csv.gz", b"\x1f\x8b", r"a\.csv\.gz: cannot be unpacked"),
-        ("a.tar.gz", b"\x1f\x8b", r"a\.tar\.gz: packed; unpack it and give the file in it"),
+        ("a.tar.gz", b"\x1f\x8b", r"a\.tar\.gz: cannot be unpacked"),
     ],
 )  # fmt: skip
 def test_a_fault_is_named_with_file_and_line(load, name, content, message):
@@ -449,7 +449,10 @@ class TestPaths:
             ("unlike.csv", r"no such file in .*; use one of (\d\.tsv, ){9}9\.tsv and 2 more$"),
             ("nowhere/a.csv", "as there is no folder"),
             ("~no-such-user/a.csv", "~no-such-user/a.csv: no such file, as there is no folder"),
-            ("folder.csv", r"folder\.csv: a folder; give a file in it"),
+            (
+                "folder.csv",
+                r"folder\.csv: a folder without files of ratings; give a",
+            ),
             ("ml-100", "no data set is called 'ml-100', and no file in .*; did you mean 'ml-100k'"),
             (5, "dataset: 5 is not ratings; give the name of a data set, a path, the dataset part"),
         ],

@@ -220,7 +220,7 @@ def test_recommendations_with_ranks_and_a_truth_without_ratings(tmp_path):
         (
             "a.xls",
             b"\xd0\xcf\x11\xe0",
-            "a.xls: an old Excel or Office file, which is not read",
+            "a.xls: (a workbook needs python-calamine|not a workbook that can be read)",
         ),
         ("a.run", "q1 Q0 a 1 0.5\n", "a.run:1: 5 fields; a line must be query Q0 document rank"),
         ("a.run", b"\xff\xfe\x00", "a.run: not utf-16"),

@@ -7,7 +7,7 @@ others are imported for a file that no ending of this package's own readers fits
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cache
@@ -76,13 +76,31 @@ def kind_of(path: Path | str) -> str | None:
 
 
 def kind_of_content(path: Path) -> str | None:
-    """Return the name of the reader that recognises a file by its first bytes, or None."""
-    with path.open("rb") as file:
-        head = file.read(HEAD)
-    builtin = ((name, reader_named(name)) for name in plugins.builtin_names("readers"))
-    for name, reader in (*builtin, *_foreign()):
+    """Return the name of the reader that recognises a file, or a folder, by its content; or None.
+
+    Those of this package are asked first, then those of other packages.
+    """
+    return _recognising(path, plugins.builtin_names("readers")) or _recognising(
+        path, [name for name, _ in _foreign()]
+    )
+
+
+def _recognising(path: Path, names: Iterable[str]) -> str | None:
+    if path.is_dir():
+
+        def is_one(reader: Any) -> Any:
+            return folder_recognised_by(reader, path)
+
+    else:
+        with path.open("rb") as file:
+            head = file.read(HEAD)
+
+        def is_one(reader: Any) -> Any:
+            return recognised_by(reader, head, path.name)
+
+    for name in names:
         try:
-            if recognised_by(reader, head, path.name):
+            if is_one(reader_named(name)):
                 return name
         except (Exception, SystemExit) as error:
             raise _failure(name, f"`recognises` failed ({_said(error)})") from error
@@ -97,22 +115,51 @@ def recognised_by(reader: Any, head: bytes, name: str) -> Any:
     return asked is not None and asked(head)
 
 
+def folder_recognised_by(reader: Any, folder: Path) -> Any:
+    """Return whether a reader of any class reads a folder as one table."""
+    asked = getattr(reader, "recognise_folder", None)
+    return callable(asked) and asked(folder)
+
+
 def kind_of_file(path: Path) -> str | None:
     """Return the name of the reader of a file, by its first bytes before its ending; None for text.
 
-    What begins as any text may is of the kind that its ending says.
+    What begins as any text may is of the kind that its ending says, and so is what has an ending of
+    another package's reader. Of a folder it is the reader that recognises it.
     """
-    by_ending = kind_of(path)
-    return by_ending if by_ending and _may_be_text(path) else kind_of_content(path) or by_ending
+    by_ending = None if path.is_dir() else kind_of(path)
+    is_foreign = by_ending is not None and by_ending not in plugins.builtin_names("readers")
+    if by_ending is None or is_foreign:
+        return by_ending or kind_of_content(path)
+    reader = reader_named(by_ending)
+    if not _may_be_text(path):
+        return kind_of_content(path) or by_ending
+    has_fields = _has_fields(path)
+    if has_fields and not reader.has_mark:
+        return by_ending
+    return kind_of_content(path) or (None if has_fields else by_ending)
 
 
-_TEXT = re.compile(rb"(\xef\xbb\xbf)?[^\0-\x08\x0e-\x1f<{\[][^\0-\x08\x0e-\x1b]*")
+_TEXT = re.compile(rb"(?:\xef\xbb\xbf)?+[^\0-\x08\x0e-\x1f<{\[][^\0-\x08\x0e-\x1b]*")
 
 
 def _may_be_text(path: Path) -> bool:
     """Return whether a file begins as any text may: with no bytes that control, no brackets."""
     with path.open("rb") as file:
         return _TEXT.fullmatch(file.read(HEAD)) is not None
+
+
+def _has_fields(path: Path) -> bool:
+    """Return whether the first line of a text has several fields, whatever its ending says."""
+    with path.open("rb") as file:
+        first = file.read(HEAD).strip().partition(b"\n")[0]
+    return any(first.count(mark) >= 2 for mark in (b",", b";", b"\t", b"|", b"::"))
+
+
+def takes_folders(kind: str) -> bool:
+    """Return whether the reader of a name takes folders."""
+    asked = getattr(reader_named(kind), "recognise_folder", None)
+    return asked is not None and getattr(asked, "__func__", None) is not Reader.recognise_folder
 
 
 def is_text(kind: str) -> bool:
@@ -146,7 +193,7 @@ def label_of(kind: str) -> str:
 def read_file(
     path: Path, options: ReadOptions, where: str, progress: Progress | None = None
 ) -> Table:
-    """Read a file with the reader that `options` name, or its first bytes, or its ending.
+    """Read a file or a folder with the reader that `options` name, or its bytes, or its ending.
 
     A file that none of these fits is read as text, and a packed one as what it holds. `where` is
     for messages.
@@ -166,8 +213,8 @@ def recognised(path: Path, where: str) -> str | None:
     """
     with report_os_error(where, "cannot be read", "check the path", DataError):
         kind = kind_of_file(path)
-        is_odd = kind is None or (is_text(kind) and not _may_be_text(path))
-        if is_odd and (fault := not_read(path)):
+        may_be_odd = kind is None or is_text(kind) or (not path.is_dir() and _may_be_text(path))
+        if may_be_odd and (fault := not_read(path, where)):
             raise DataError(f"{where}: {fault}")
         return kind
 

@@ -16,40 +16,48 @@ if TYPE_CHECKING:
     from harness.datasets.conversion import Table
 
 
-MAGIC = b"ARROW1"
+MAGIC, CONTINUATION = b"ARROW1", b"\xff\xff\xff\xff"
+HEAD = 4096
+"""Bytes by which a stream is recognised."""
 BATCH = 1 << 13
 """Rows of ORC that are read at once: its reader repeats the text of a dictionary for each."""
 
 
 class Feather(Reader):
-    """Arrow IPC files, as ``DataFrame.to_feather`` writes them."""
+    """Arrow IPC files, as ``DataFrame.to_feather`` writes them, and Arrow's streams."""
 
-    endings = (".feather", ".arrow", ".ipc")
+    endings = (".feather", ".arrow", ".ipc", ".arrows")
     label = "Feather"
+    has_mark = True
 
     def write_example(self, path: Path) -> None:
         """Write the example ratings."""
         example_ratings().to_feather(path)
 
     def recognises(self, head: bytes) -> bool:
-        """Return whether a file begins as an Arrow file does."""
-        return head.startswith(MAGIC)
+        """Return whether a file begins as an Arrow file or a stream does."""
+        return head.startswith(MAGIC) or _is_stream(head)
 
     def read(self, path: Path, options: ReadOptions) -> Table:
         """Read the columns that are needed."""
         from pyarrow import ipc
 
         with refused(options.where, "an Arrow file"), pa.memory_map(str(path)) as source:
-            names = ipc.open_file(source).schema.names
+            is_stream = _is_stream(source.read_at(HEAD, 0))
+            open_one = ipc.open_stream if is_stream else ipc.open_file
+            names = open_one(source).schema.names
 
             def columns_at(positions: list[int]) -> list[Any]:
-                n_rows, n_bytes = _declared(source)
+                n_rows, n_bytes = _declared_by_stream(source) if is_stream else _declared(source)
                 check_rows(n_rows, path, options)
                 size = path.stat().st_size
                 options.limits.check_unpacked(n_bytes, size, options.where, least=False)
                 order = sorted(positions)
-                file = ipc.open_file(source, options=ipc.IpcReadOptions(included_fields=order))
-                batches = map(file.get_batch, range(file.num_record_batches))
+                source.seek(0)
+                file = open_one(source, options=ipc.IpcReadOptions(included_fields=order))
+                batches = file
+                if not is_stream:
+                    batches = map(file.get_batch, range(file.num_record_batches))
                 columns = gathered(batches, path, options) or [()] * len(order)
                 return [columns[order.index(position)] for position in positions]
 
@@ -60,7 +68,8 @@ class Feather(Reader):
         from pyarrow import ipc
 
         with refused(where, "an Arrow file"), pa.memory_map(str(path)) as source:
-            return list(ipc.open_file(source).schema.names)
+            is_stream = _is_stream(source.read_at(HEAD, 0))
+            return list((ipc.open_stream if is_stream else ipc.open_file)(source).schema.names)
 
 
 class ORC(Reader):
@@ -68,6 +77,7 @@ class ORC(Reader):
 
     endings = (".orc",)
     label = "ORC"
+    has_mark = True
 
     def write_example(self, path: Path) -> None:
         """Write the example ratings."""
@@ -108,6 +118,52 @@ class ORC(Reader):
             return list(orc.ORCFile(path).schema.names)
 
 
+def _is_stream(head: bytes) -> bool:
+    """Return whether bytes are the beginning of a stream: a message that is a schema."""
+    if head[:4] != CONTINUATION or len(head) < 16:
+        return False
+    try:
+        (size,) = struct.unpack_from("<i", head, 4)
+        message = _Flat.root(head[8:])
+        kind = message.byte(_KIND)
+    except (struct.error, LookupError):
+        return False
+    return 0 < size < 1 << 28 and kind == _SCHEMA
+
+
+def _declared_by_stream(source: pa.NativeFile) -> tuple[int, int]:
+    """Return the rows of a stream, and the bytes to which its buffers unpack, as declared."""
+    n_rows = n_bytes = place = 0
+    end = source.size()
+    while place + 8 <= end:
+        (size,) = struct.unpack("<i", source.read_at(4, place + 4))
+        if size <= 0:
+            break
+        message = _Flat.root(source.read_at(min(size, end - place), place + 8))
+        kind, body = message.byte(_KIND), message.whole(_BODY)
+        batch = message.table(_HEADER)
+        place += 8 + size
+        if batch is not None and kind == _DICTIONARY:
+            batch = batch.table(_DATA)
+        if batch is not None and kind in (_DICTIONARY, _BATCH):
+            n_rows += batch.whole(_LENGTH) if kind == _BATCH else 0
+            n_bytes += _unpacked_size(batch, source, place)
+        place += max(0, body)
+    return n_rows, n_bytes
+
+
+def _unpacked_size(batch: _Flat, source: pa.NativeFile, body: int) -> int:
+    """Return the bytes to which the buffers of a batch unpack; those that are packed say it."""
+    n_bytes = 0
+    is_packed = batch.table(_COMPRESSION) is not None
+    for place, size in batch.structs(_BUFFERS, "<qq"):
+        if is_packed and size >= 8:
+            (unpacked,) = struct.unpack("<q", source.read_at(8, body + place))
+            size = size if unpacked < 0 else unpacked
+        n_bytes += size
+    return n_bytes
+
+
 def _declared(source: pa.NativeFile) -> tuple[int, int]:
     """Return the rows of an Arrow file, and the bytes to which its buffers unpack, as declared.
 
@@ -129,17 +185,13 @@ def _declared(source: pa.NativeFile) -> tuple[int, int]:
                 continue
             if field == _BATCHES:
                 n_rows += batch.whole(_LENGTH)
-            is_packed = batch.table(_COMPRESSION) is not None
-            for place, size in batch.structs(_BUFFERS, "<qq"):
-                if is_packed and size >= 8:
-                    (unpacked,) = struct.unpack("<q", source.read_at(8, offset + head + place))
-                    size = size if unpacked < 0 else unpacked
-                n_bytes += size
+            n_bytes += _unpacked_size(batch, source, offset + head)
     return n_rows, n_bytes
 
 
 _DICTIONARIES, _BATCHES = 2, 3  # fields of a footer
-_HEADER = 2  # of a message
+_KIND, _HEADER, _BODY = 1, 2, 3  # of a message
+_SCHEMA, _DICTIONARY, _BATCH = 1, 2, 3  # kinds of messages
 _LENGTH, _BUFFERS, _COMPRESSION = 0, 2, 3  # of a record batch
 _DATA = 1  # of a dictionary
 
@@ -166,6 +218,11 @@ class _Flat:
         """Return a whole number of 64 bits, 0 where there is none."""
         place = self._at(field)
         return struct.unpack_from("<q", self.data, place)[0] if place else 0
+
+    def byte(self, field: int) -> int:
+        """Return a number of 8 bits, 0 where there is none."""
+        place = self._at(field)
+        return self.data[place] if place else 0
 
     def table(self, field: int) -> _Flat | None:
         """Return a table in this one."""
@@ -194,6 +251,7 @@ class Parquet(Reader):
 
     endings = (".parquet", ".pq")
     label = "Parquet"
+    has_mark = True
 
     def write_example(self, path: Path) -> None:
         """Write the example ratings."""

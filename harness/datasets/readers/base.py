@@ -38,7 +38,9 @@ class ReadOptions(ValueFormat):
         Of texts. `form` names the fields that a line must have, where they are fixed; a `layout`
         takes the place of all but `encoding`, `decimal` and `roles`.
     table, query : str or None
-        Of databases.
+        Of databases and workbooks.
+    member : str or None
+        Of archives and folders: the file that is read, or a pattern of several.
     columns : dict
         As in `harness.datasets.columns.find_columns`.
     roles : Roles
@@ -70,6 +72,7 @@ class ReadOptions(ValueFormat):
     layout: Layout | None = None
     table: str | None = None
     query: str | None = None
+    member: str | None = None
     limits: Limits = field(default_factory=Limits)
     where: str = ""
     progress: Progress | None = None
@@ -130,6 +133,8 @@ class Reader:
     """Whether a file has several tables, so that a config may name one, or a query."""
     spaces_in_ids: ClassVar[bool] = True
     """Whether an id may hold a space; a format whose fields are parted by spaces has none."""
+    has_mark: ClassVar[bool] = False
+    """Whether `recognises` knows every file of the format: a text of its ending is then a text."""
     example: ClassVar[bytes] = b""
     """A small file of the format, with which the reader is tried; see `write_example`."""
 
@@ -148,6 +153,13 @@ class Reader:
             Its name without folders, as ``ratings.dump``.
         """
         return self.recognises(head)
+
+    def recognise_folder(self, folder: Path) -> bool:
+        """Return whether a folder is one table of the format, so that `read` takes its path.
+
+        A folder that no reader recognises is one of files, of which those with ratings are read.
+        """
+        return False
 
     def write_example(self, path: Path) -> None:
         """Write a small file of the format: `example`, or `example_ratings` in another way."""

@@ -84,6 +84,7 @@ class SQLite(Database):
 
     endings = (".sqlite", ".sqlite3", ".db")
     label = "SQLite"
+    has_mark = True
 
     def write_example(self, path: Path) -> None:
         """Write the example ratings into a table."""
@@ -144,6 +145,7 @@ class DuckDB(Database):
 
     endings = (".duckdb", ".ddb")
     label = "DuckDB"
+    has_mark = True
 
     def write_example(self, path: Path) -> None:
         """Write the example ratings into a table."""

@@ -26,6 +26,7 @@ _BEGINNING = re.compile(
     rb"(?:[^\s:,]+:\r?\n[^\s:,]+,[^\s:,]+|" + _ID + rb":\r?\n" + _ID + rb",[-+]?[\d.]+)"
     rb"(,[^\n]*)?\r?\n"
 )
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
 CHUNK = 1 << 18
 """Lines that are held as Python objects at once."""
 
@@ -98,6 +99,11 @@ class Netflix(Reader):
         flush()
         if not lines:
             raise DataError(f"{where}: {NO_ROWS}")
+        if n_fields == 2 and kinds.get("rating") and _are_dates(chunks["rating"][0]):
+            raise DataError(
+                f"{where}: users and dates without ratings, as the qualifying set of the Netflix "
+                "Prize; give the files of ratings, such as combined_data_1.txt"
+            )
         read = [role for role in kinds if role in chunks and (role != "timestamp" or n_fields == 3)]
         read = [role for role in read if options.columns.get(role, role) is not None]
         flaw = Flaw("unreadable", np.array(sorted(faults), np.int64), faults.__getitem__)
@@ -109,3 +115,9 @@ class Netflix(Reader):
             values=options,
             flaws=[flaw] if faults else [],
         )
+
+
+def _are_dates(values: pa.Array) -> bool:
+    """Return whether the first values that are there are dates."""
+    first = [value for value in values[:100].to_pylist() if value]
+    return bool(first) and all(map(_DATE.fullmatch, first))

@@ -1,4 +1,4 @@
-"""Packed files: gzip, bzip2, xz, Zstandard, and zip archives of one file."""
+"""Packed files and archives: gzip, bzip2, xz, Zstandard, zip and tar, told by their bytes."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import bz2
 import gzip
 import io
 import lzma
+import re
 import shutil
 import stat
 import tarfile
@@ -16,7 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from harness._util.libraries import pa
 from harness.datasets.limits import Limits
@@ -68,20 +69,165 @@ def without_packing(name: str) -> str:
     return name.rpartition(".")[0] if is_packed(name) else name
 
 
+ZIP, TAR = ".zip", ".tar"
+_MAGIC = {
+    b"\x1f\x8b": ".gz",
+    b"BZh": ".bz2",
+    b"\xfd7zXZ\x00": ".xz",
+    b"\x28\xb5\x2f\xfd": ".zst",
+    b"PK\x03\x04": ZIP,
+    b"PK\x05\x06": ZIP,
+}
+_TAR_MARK = slice(257, 262)
+"""Where the header of a member of a tar archive has its mark."""
+
+
+def packing_of(path: Path) -> str:
+    """Return how a file is packed, by its bytes: an ending of `ENDINGS`, ``.tar``, or nothing.
+
+    A tar archive that is packed itself is one of tar. Workbooks and arrays of NumPy, which are zip
+    archives too, are what they are, and so is a text that is called as if it were packed.
+
+    Examples
+    --------
+    >>> import gzip
+    >>> path = getfixture("tmp_path") / "ratings.csv"
+    >>> _ = path.write_bytes(gzip.compress(b"user,item,rating"))
+    >>> packing_of(path)
+    '.gz'
+    """
+    kind, head = "", b""
+    with suppress(*BROKEN):
+        kind = _compression(path)
+        if kind == ZIP:
+            return "" if _is_document(path) else ZIP
+        with OPENERS[kind](path) if kind else path.open("rb") as stream:
+            head = stream.read(TAR_BLOCK)
+    return TAR if head[_TAR_MARK] == b"ustar" else kind
+
+
+def _compression(path: Path) -> str:
+    """Return how the bytes of a file begin: as those of a packed file, by its ending."""
+    with path.open("rb") as file:
+        head = file.read(6)
+    return next((kind for mark, kind in _MAGIC.items() if head.startswith(mark)), "")
+
+
+TAR_BLOCK = 512
+"""Bytes of the header of a member of a tar archive."""
+
+
+_DOCUMENTS = (".xlsx", ".xlsm", ".xlsb", ".ods", ".npz")
+
+
+def _is_document(path: Path) -> bool:
+    """Return whether a zip archive is a workbook, or arrays of NumPy."""
+    if path.suffix.casefold() in _DOCUMENTS:
+        return True
+    with suppress(*BROKEN), zipfile.ZipFile(path) as archive:
+        names = archive.namelist()
+        is_office = "[Content_Types].xml" in names or names[:1] == ["mimetype"]
+        return is_office or (bool(names) and all(name.endswith(".npy") for name in names))
+    return False
+
+
+class Member(NamedTuple):
+    """A file of an archive, a folder or a workbook."""
+
+    name: str
+    size: int
+    open: Callable[[], Any]
+    """Returns a stream of its bytes; of archives, while the archive is open."""
+    ending: str | None = None
+    """That of the file it becomes, if it is not that of its name."""
+
+
+@contextmanager
+def members_of(path: Path, where: str, limits: Limits) -> Iterator[list[Member]]:
+    """Yield the files of an archive, without those that programs add of their own.
+
+    Raises
+    ------
+    DataError
+        If the archive is broken, or holds more than is plausible.
+    """
+    with ExitStack() as stack:
+        try:
+            if packing_of(path) == ZIP:
+                zipped = stack.enter_context(zipfile.ZipFile(path))
+                if any(info.flag_bits & 0x1 for info in zipped.infolist()):
+                    raise DataError(
+                        f"{where}: encrypted; unpack it with its password, and give the file or "
+                        "the folder that comes out"
+                    )
+                found = [
+                    Member(info.filename, info.file_size, partial(zipped.open, info))
+                    for info in zipped.infolist()
+                    if not info.is_dir() and not stat.S_ISLNK(info.external_attr >> 16)
+                ]
+            else:
+                found = _members_of_tar(path, where, limits, stack)
+        except BROKEN_ARCHIVE as error:
+            reason = reason_of(error)
+            raise DataError(f"{where}: cannot be unpacked ({reason}); give a whole file") from None
+        if len(found) > MOST_MEMBERS:
+            raise DataError(f"{where}: {len(found):,} files in the archive; unpack it and give one")
+        yield [member for member in found if not is_of_system(member.name)]
+
+
+def _members_of_tar(path: Path, where: str, limits: Limits, stack: ExitStack) -> list[Member]:
+    """Return the members of a tar archive, each of which is found again where it is opened."""
+    kind = _compression(path)
+    stream = stack.enter_context(OPENERS[kind](path) if kind else path.open("rb"))
+    if kind == ".zst":  # pyarrow's stream cannot go back
+        folder = stack.enter_context(
+            tempfile.TemporaryDirectory(prefix="harness-", ignore_cleanup_errors=True)
+        )
+        place = Path(folder, "unpacked.tar")
+        _copy(stream, place, where, limits, path.stat().st_size)
+        stream = stack.enter_context(place.open("rb"))
+    archive = stack.enter_context(tarfile.TarFile.open(fileobj=stream, mode="r:"))
+    found: list[Member] = []
+    n_bytes = 0
+    for entry in archive:
+        n_bytes += entry.size
+        limits.check_unpacked(n_bytes, path.stat().st_size, where, least=True)
+        if len(found) > MOST_MEMBERS:
+            break
+        if entry.isreg():
+            name = entry.name.removeprefix("./")
+            found.append(Member(name, entry.size, partial(archive.extractfile, entry)))
+    while stream.read(PIECE):  # so that a packed archive is seen to be whole
+        pass
+    return found
+
+
+def is_of_system(name: str) -> bool:
+    """Return whether a file is none of a person's: hidden, of macOS, or a mark of Spark.
+
+    Examples
+    --------
+    >>> [is_of_system(name) for name in ("__MACOSX/._a.csv", "out/_SUCCESS", "out/.a.crc", "a.csv")]
+    [True, True, True, False]
+    """
+    parts = PurePosixPath(name).parts
+    return not parts or parts[0] == "__MACOSX" or parts[-1][0] in "._"
+
+
 def beginning(path: Path, n_bytes: int) -> bytes:
     """Return the first bytes of a file, of a packed one those of what it holds.
 
     Empty where the file cannot be read or unpacked: that is said where it is read as a whole.
     """
     with suppress(*BROKEN, DataError), ExitStack() as stack:
-        ending = path.suffix.casefold()
-        if not is_packed(path.name):
+        kind = packing_of(path)
+        if not kind:
             stream: Any = path.open("rb")
-        elif ending == ".zip":
-            archive = stack.enter_context(zipfile.ZipFile(path))
-            stream = archive.open(_only_member(archive, path.name))
+        elif kind in OPENERS:
+            stream = OPENERS[kind](path)
         else:
-            stream = OPENERS[ending](path)
+            members = stack.enter_context(members_of(path, path.name, Limits()))
+            stream = only_member(members, path.name).open()
         return bytes(stack.enter_context(stream).read(n_bytes))
     return b""
 
@@ -90,9 +236,11 @@ def beginning(path: Path, n_bytes: int) -> bytes:
 def unpacked(path: Path, where: str, limits: Limits | None = None) -> Iterator[tuple[Path, str]]:
     """Yield the file that a packed one holds, and what messages call it; others as they are.
 
-    It is unpacked to a folder that is removed at the end, as far as limits and disk allow.
+    It is unpacked to a folder that is removed at the end, as far as limits and disk allow. Of an
+    archive that is its only file: `harness.datasets.places.found` chooses among several.
     """
-    if not is_packed(path.name):
+    kind = "" if path.is_dir() else packing_of(path)
+    if not kind:
         yield path, where
         return
     limits = limits or Limits()
@@ -100,30 +248,52 @@ def unpacked(path: Path, where: str, limits: Limits | None = None) -> Iterator[t
         folder = stack.enter_context(
             tempfile.TemporaryDirectory(prefix="harness-", ignore_cleanup_errors=True)
         )
-        try:
-            n_packed = path.stat().st_size
-            if path.suffix.casefold() == ".zip":
-                archive = stack.enter_context(zipfile.ZipFile(path))
-                member = _only_member(archive, where)
-                limits.check_unpacked(member.file_size, n_packed, where, least=False)
-                stream: IO[bytes] = stack.enter_context(archive.open(member))
-                name, where = PurePosixPath(member.filename).name, f"{where}!{member.filename}"
-            else:
-                stream = stack.enter_context(OPENERS[path.suffix.casefold()](path))
-                name = path.stem
-            place = Path(folder) / f"unpacked{Path(name).suffix}"
-            _copy(stream, place, where, limits, n_packed)
-        except BROKEN as error:
-            reason = reason_of(error)
-            raise DataError(f"{where}: cannot be unpacked ({reason}); give a whole file") from None
+        if kind in OPENERS:
+            try:
+                n_packed = path.stat().st_size
+                stream: IO[bytes] = stack.enter_context(OPENERS[kind](path))
+                name = path.stem if is_packed(path.name) else path.name
+                place = Path(folder) / f"unpacked{Path(name).suffix}"
+                _copy(stream, place, where, limits, n_packed)
+            except BROKEN as error:
+                raise broken(where, error) from None
+        else:
+            member = only_member(stack.enter_context(members_of(path, where, limits)), where)
+            place = extracted(member, path, Path(folder), where, limits)
+            where = f"{where}!{member.name}"
         yield place, where
 
 
-def _only_member(archive: zipfile.ZipFile, where: str) -> zipfile.ZipInfo:
-    members = [member for member in archive.infolist() if not member.is_dir()]
-    members = [member for member in members if not member.filename.startswith("__MACOSX/")]
+def broken(where: str, error: BaseException) -> DataError:
+    """Return the error about a packed file that is not whole."""
+    reason = reason_of(error)
+    return DataError(f"{where}: cannot be unpacked ({reason}); give a whole file")
+
+
+def extracted(
+    member: Member, path: Path, folder: Path, where: str, limits: Limits, most: int | None = None
+) -> Path:
+    """Copy a member of the archive at `path` to a folder, or its first `most` bytes."""
+    n_packed = path.stat().st_size
+    ending = PurePosixPath(member.name).suffix if member.ending is None else member.ending
+    place = folder / f"unpacked{ending}"
+    try:
+        if most is not None:
+            with member.open() as stream:
+                place.write_bytes(stream.read(most))
+            return place
+        limits.check_unpacked(member.size, n_packed, where, least=False)
+        with member.open() as stream:
+            _copy(stream, place, where, limits, n_packed)
+    except BROKEN as error:
+        raise broken(where, error) from None
+    return place
+
+
+def only_member(members: list[Member], where: str) -> Member:
+    """Return the only file of an archive, or refuse those that hold several or none."""
     if len(members) != 1:
-        names = listed([member.filename for member in members], 10) or "nothing"
+        names = listed([member.name for member in members], 10) or "nothing"
         raise DataError(
             f"{where}: {counted(len(members), 'file')} in the archive ({names}); unpack it and "
             "give the file of ratings"
@@ -264,38 +434,119 @@ def _too_large(where: str, most: int) -> str:
 
 
 READ = (
-    "text (CSV, TSV, ::), JSON lines, Parquet, Feather, ORC, SQLite and DuckDB, also packed with "
-    "gzip, bzip2, xz, Zstandard or zip"
+    "text (CSV, TSV, ::), JSON, Parquet, Arrow, ORC, SQLite, DuckDB, Excel, Stata, SPSS, Matrix "
+    "Market and SQL dumps, also packed with gzip, bzip2, xz, Zstandard, zip or tar"
 )
 """What is read."""
-_TABLE = "save the sheet as CSV, or give harness.load the DataFrame of pandas.{}"
+_ARRAY = (
+    "harness.load(scipy.sparse.coo_array(numpy.load({path!r}))) reads a matrix of users and items"
+)
 _KINDS = (
-    ((b"PK\x03\x04",), ".xlsx .xlsm .xlsb", "an Excel workbook", _TABLE.format("read_excel")),
-    ((b"PK\x03\x04",), ".ods", "an OpenDocument sheet", _TABLE.format("read_excel")),
-    ((b"\xd0\xcf\x11\xe0",), "", "an old Excel or Office file", _TABLE.format("read_excel")),
-    ((b"\x89HDF",), "", "HDF5", "give harness.load the DataFrame of pandas.read_hdf"),
+    ((b"\x89HDF",), "", "HDF5", "harness.load(pandas.read_hdf({path!r})) reads what pandas wrote"),
+    ((b"MATLAB 7.3",), "", "a MATLAB 7.3 file, which is HDF5",
+     "harness.load(scipy.sparse.coo_array(h5py.File({path!r})['M'][()].T)) reads the matrix M of "
+     "users and items (pip install h5py; list(h5py.File({path!r})) names the matrices)"),
+    ((b"MATLAB 5.0",), "", "a MATLAB file",
+     "harness.load(scipy.sparse.coo_array(scipy.io.loadmat({path!r})['M'])) reads the matrix M of "
+     "users and items; scipy.io.whosmat({path!r}) names the matrices"),
     ((b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"), "", "a pickle, which can run code",
-     "load it where you trust it, and give harness.load the DataFrame"),
-    ((b"\x93NUMPY",), "", "a NumPy array", "give its columns to harness.Ratings.from_columns"),
+     "if you trust where it is from, harness.load(pandas.read_pickle({path!r})) reads it"),
+    ((b"\x93NUMPY",), "", "a NumPy array", _ARRAY),
     ((b"PK\x03\x04",), ".npz", "NumPy arrays",
-     "give a matrix of scipy.sparse.load_npz to harness.load"),
-    ((b"%PDF",), "", "a PDF", "give a table as text"),
-    ((b"RDX", b"RDA"), "", "an R file", "write it in R as CSV or Parquet"),
-    ((b"HEADER RECORD*******LIBRARY",), "", "a SAS file", "give harness.load the DataFrame of "
-     "pandas.read_sas"),
-    ((b"<stata_dta>",), "", "a Stata file", "give harness.load the DataFrame of pandas.read_stata"),
-    ((b"MATLAB 5.0",), "", "a MATLAB file", "give harness.load the matrix of scipy.io.loadmat"),
+     "harness.load(scipy.sparse.load_npz({path!r})) reads a matrix of SciPy"),
+    ((b"%PDF",), "", "a PDF", "save its table as CSV"),
+    ((b"RDX", b"RDA"), "", "an R file", "in R, write.csv(…, 'ratings.csv', row.names = FALSE) "
+     "writes a file that is read"),
+    ((b"HEADER RECORD*******LIBRARY",), "", "a SAS transport file",
+     "harness.load(pandas.read_sas({path!r}, format='xport', encoding='utf-8')) reads it"),
+    ((b"\0\0\0\0\0\0\0\0\0\0\0\0\xc2\xea\x81\x60",), "", "a SAS file",
+     "harness.load(pandas.read_sas({path!r}, format='sas7bdat', encoding='utf-8')) reads it"),
     ((b"Obj\x01",), "", "Avro", "write it as Parquet"),
-    ((b"<?xml", b"<html", b"<!DOCTYPE html"), "", "XML or HTML", "give the table alone, as CSV"),
+    ((b"7z\xbc\xaf\x27\x1c",), "", "a 7-Zip archive", "unpack it (7z x {path}), and give the "
+     "file or the folder that comes out"),
+    ((b"Rar!",), "", "a RAR archive", "unpack it (unrar x {path}), and give the file or the folder "
+     "that comes out"),
+    ((b"\x1f\x9d",), "", "packed with compress", "unpack it (gunzip {path})"),
+    ((b"\x04\x22\x4d\x18",), "", "packed with LZ4", "unpack it (lz4 -d {path})"),
+    ((b"PGDMP",), "", "a dump of pg_dump in its own format", "pg_restore -f dump.sql {path} writes "
+     "one that is read"),
+    ((b"X\n\0\0\0", b"A\n2\n", b"A\n3\n"), "", "an R object", "in R, write.csv(readRDS({path!r}), "
+     "'ratings.csv', row.names = FALSE) writes a file that is read"),
+    ((b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"BM\x00", b"RIFF"), "", "a picture or a recording",
+     "give the table as CSV"),
+    ((b"[InternetShortcut]",), "", "a shortcut to an address", "open it, and fetch the file"),
+    ((b"version https://git-lfs",), "", "a Git-LFS pointer to a file, not the file",
+     "git lfs pull in its repository fetches the file"),
 )  # fmt: skip
+_TEXTS = {
+    rb"[-+\d.]+( \d+:[-+\d.e]+)+\s*\n": "features of LibSVM or LibFM by number, in which nothing "
+    "says what is a user or an item; if each line is a user and each feature an item, harness.load("
+    "scipy.sparse.coo_array(sklearn.datasets.load_svmlight_file({path!r})[0])) reads it",
+    rb"[-+\d.]+ \|\w+ [^,\t\n]*\|": "lines of Vowpal Wabbit, which are not read; give the table "
+    "that they were made from",
+    rb"\+(-+\+)+\r?\n": "a table as the terminal of MySQL shows it; write it with mysql --batch, "
+    "which separates by tabs",
+    rb"(\w+)?\([^()\n]*,[^()\n]*\)\r?\n\w*\(": "tuples in parentheses, as saveAsTextFile of Spark "
+    "writes them; sed 's/.*(//; s/)//' {parts} > ratings.csv writes a file that is read",
+    rb"(---\r?\n)?- ?\w+: ": "YAML, which is not read; harness.load(pandas.DataFrame(ruamel.yaml."
+    "YAML(typ='safe').load(pathlib.Path({path!r})))) reads a list of records",
+    rb"\d+:\r?\n\d+\r?\n": "pairs without ratings, as the probe set of the Netflix Prize; give the "
+    "files of ratings, such as combined_data_1.txt",
+}
+"""How texts begin that are no table of ratings, in small letters, and what is said of them."""
+_WEB = (b"<!doctype html", b"<html", b"<head", b"<body", b"<table")
 
 
-def not_read(path: Path) -> str:
-    """Return what a file is and what to do, if it is of a kind that is not read; else empty."""
+def not_read(path: Path, where: str = "") -> str:
+    """Return what a file is and what to do, if it is of a kind that is not read; else empty.
+
+    `where` is what the advice calls it, by default its path.
+    """
+    shown = where or str(path)
     with path.open("rb") as file:
-        head = file.read(64)
+        head = file.read(4096)
     ending = path.suffix.casefold()
+    if not head:
+        return "no rows of data, as the file has 0 bytes; write or fetch it again"
     for marks, endings, kind, advice in _KINDS:
         if head.startswith(marks) and (not endings or ending in endings.split()):
-            return f"{kind}, which is not read; {advice}. Read are {READ}"
+            return f"{kind}, which is not read; {advice.format(path=shown)}. Read are {READ}"
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    if text.startswith(_WEB) or (text.startswith(b"<?xml") and b"<html" in text):
+        if b"<table" in text or b"<td" in text:
+            return (
+                f"a web page with a table; harness.load(pandas.read_html({shown!r})[0]) reads its "
+                "first table (pip install lxml)"
+            )
+        title = re.search(rb"<title[^>]*>\s*([^<]{1,60})", head, re.IGNORECASE)
+        named = f" ({title[1].decode('utf-8', 'replace').strip()!r})" if title else ""
+        return (
+            f"a web page{named} in place of the file, as a login or an error gives it; open the "
+            "address in a browser, log in where it asks, and fetch the file again"
+        )
+    if b"urn:schemas-microsoft-com:office:spreadsheet" in text:
+        return "a workbook of Excel 2003 as XML, which is not read; save it as .xlsx or CSV"
+    if text.startswith(b"<?xml") or re.match(rb"<([a-z]\w*)[^<>]*>\s*<", text):
+        return (
+            "XML, which is not read; harness.load(pandas.read_xml("
+            f"{shown!r}, parser='etree')) reads a list of records. Read are {READ}"
+        )
+    for form, what in _TEXTS.items():
+        if re.match(form, text):
+            parts = str(Path(shown).parent / "part-*")  # one part alone would lose the others
+            return what.format(path=shown, parts=parts if path.name.startswith("part-") else shown)
+    if ending == ".bson" and len(head) > 5 and head[4] in (1, 2, 7, 16, 18):
+        return f"BSON of mongodump, which is not read; bsondump {shown} > ratings.json writes JSON"
+    if ending == ".br" and not head.isascii():
+        return f"packed with Brotli, which is not read; unpack it (brotli -d {shown})"
+    if not head.strip():
+        return "no rows of data, nothing but blanks; write or fetch it again"
+    if re.match(rb"\(\w+, ?\w+\)\t\w+\t\w+", head):
+        return (
+            "for each user and item, other items that are not rated (as .test.negative of NCF), "
+            "and no ratings; give the file of ratings beside it, such as "
+            f"{path.name.replace('.negative', '.rating')}"
+        )
+    if not head.strip(b"\0"):
+        return "nothing but null bytes, as of a broken download; fetch it again"
     return ""

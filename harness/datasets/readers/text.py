@@ -43,7 +43,7 @@ from harness.notes.note import Note
 
 LONGEST_LINE = 1 << 20
 """Characters of a row; a rating takes some thirty."""
-_SEPARATORS = ("::", "\t", ",", ";", "|")
+_SEPARATORS = ("::", "\t", ",", ";", "|", "\x01")  # the last one is Hive's
 csv.field_size_limit(max(csv.field_size_limit(), 2 * LONGEST_LINE))
 
 

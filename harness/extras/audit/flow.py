@@ -10,7 +10,7 @@ import numpy as np
 from harness._util.arguments import checked
 from harness._util.files import RUN_FILE
 from harness._util.libraries import pd
-from harness.datasets.exchanged import QRELS
+from harness.datasets.readers.trec import QRELS
 from harness.errors import MetricError, ResultsError, counted
 from harness.extras.audit import tables
 from harness.extras.audit.findings import Audit

@@ -8,8 +8,9 @@ import numpy as np
 
 from harness._util.libraries import pd
 from harness.datasets.cleaning import refuse_faults
-from harness.datasets.exchanged import RUN, form_of, read_table
+from harness.datasets.exchanged import form_of, read_table
 from harness.datasets.places import find_file
+from harness.datasets.readers.trec import RUN
 from harness.errors import MetricError
 from harness.extras.audit.search import PAIR, AuditSearch, Tables
 from harness.extras.audit.searches import bad_estimates, duplicates

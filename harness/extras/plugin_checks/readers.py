@@ -34,7 +34,8 @@ def steps(name: str) -> Iterator[str | bytes]:
         if not (isinstance(ending, str) and ending.startswith(".") and ending == ending.lower()):
             yield f"the ending {ending!r} is none; write it as '.abc', in small letters"
             return
-    if not endings and not hasattr(reader, "recognises"):
+    by_content = hasattr(reader, "recognises") or hasattr(reader, "recognise_folder")
+    if not endings and not by_content:
         yield "it has neither `endings` nor `recognises`; without one, no file is ever read by it"
     for noise, head in NOISE.items():
         if not isinstance(recognised_by(reader, head, "noise"), bool | np.bool_):
@@ -46,7 +47,7 @@ def steps(name: str) -> Iterator[str | bytes]:
         path = Path(scratch, f"ratings{endings[0] if endings else ''}")
         if _write(reader, path):
             yield from _read(name, path)
-        _read_noise(reader, path)
+        _read_noise(reader, path.with_name(f"noise{path.suffix}"))
 
 
 def _write(reader: Any, path: Path) -> bool:
@@ -60,7 +61,7 @@ def _write(reader: Any, path: Path) -> bool:
 
 def _read(name: str, path: Path) -> Iterator[str | bytes]:
     """Read a file twice, as a data set of a config."""
-    before = path.read_bytes()
+    before = _content(path)
     first, second = (load({"path": str(path), "format": name}) for _ in range(2))
     if first.fingerprint != second.fingerprint:
         yield "it reads other ratings when it reads a file again; depend on the file alone"
@@ -69,9 +70,15 @@ def _read(name: str, path: Path) -> Iterator[str | bytes]:
     written = example_ratings(spaces=getattr(reader_named(name), "spaces_in_ids", True))
     if plugins.find("readers", name).is_builtin and triples(first) != triples(written):
         yield "it reads other ratings than were written"
-    if path.read_bytes() != before:
+    if _content(path) != before:
         yield "it changes the file; open it to read"
     yield first.fingerprint.encode()
+
+
+def _content(path: Path) -> dict[str, bytes]:
+    """Return the bytes of a file, or of all files of a folder."""
+    files = [path] if path.is_file() else sorted(path.rglob("*"))
+    return {str(file): file.read_bytes() for file in files if file.is_file()}
 
 
 def _read_noise(reader: Any, path: Path) -> None:
