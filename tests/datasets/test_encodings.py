@@ -103,6 +103,7 @@ def test_a_line_of_another_encoding_in_utf_8_is_a_fault_with_its_line(load):
 
 def test_bytes_that_the_found_encoding_has_not_are_refused(load, monkeypatch):
     monkeypatch.setattr(reading, "BLOCK", 40)
+    monkeypatch.setattr(reading, "SAMPLE", 40)
     text = content("Jürgen", "Amélie", 20).encode("cp1252") + b"\x81\x8d,x,5\n"
     with pytest.raises(DataError, match="not cp1252"):
         load("a.csv", text)

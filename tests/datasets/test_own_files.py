@@ -359,8 +359,10 @@ class TestFaults:
                 ],
             ),
             (
-                "user;item;rating\n0;1;\n" + "".join(f"{n};1;{n % 5}x\n" for n in range(30)), {},
-                "2: no rating\na.csv:3: the rating '0x' is not a number",
+                "user;item;rating\n0;1;\n" + "".join(f"{n};1;{n % 5},5\n" for n in range(30)),
+                {"decimal": "."},
+                "2: no rating\na.csv:3: the rating '0,5' is not a number; if that is a decimal "
+                "comma, say `decimal: ','` (an option: --decimal ,)",
                 "31 faults in 31 rows, the first of each kind above (30 unreadable rows, "
                 "1 incomplete row)",
                 [],

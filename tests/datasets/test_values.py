@@ -11,6 +11,7 @@ from ruamel.yaml import YAML
 from harness import datasets
 from harness.datasets.loading import load_under
 from harness.datasets.numerals import proposed
+from harness.datasets.remedies import remedies_of
 from harness.datasets.section import DatasetSection
 from harness.errors import DataError
 
@@ -239,8 +240,12 @@ def test_marks_that_can_mean_one_thing_are_read_and_said(tmp_path, texts, number
     ratings = load(source(texts, way, tmp_path))
     assert ratings.ratings.tolist() == [number, float(texts[1])]
     note = next(note for note in ratings.notes if note.code == "marks-found")
-    keys = dict(YAML(typ="safe").load("{" + ", ".join(note.values["settings"]) + "}"))
-    assert load(source(texts, way, tmp_path), **keys).ratings.tolist() == ratings.ratings.tolist()
+    (remedy,) = remedies_of(str(note))
+    assert remedy.keys == note.values["keys"]
+    assert (
+        load(source(texts, way, tmp_path), **remedy.keys).ratings.tolist()
+        == ratings.ratings.tolist()
+    )
 
 
 def test_points_that_may_be_between_thousands_are_asked_about(tmp_path):
