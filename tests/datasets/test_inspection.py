@@ -13,7 +13,7 @@ from harness.config.yaml import read
 from harness.console.answers import KEYS, as_typed, write_config
 from harness.datasets.evidence import wide
 from harness.datasets.inspection import detect, inspect
-from harness.datasets.remedies import remedies_of, typed
+from harness.datasets.remedies import remedies_of
 from harness.datasets.section import DatasetSection
 from harness.errors import DataError, HarnessError
 from harness.experiment.plan import Plan
@@ -90,6 +90,7 @@ REMEDIED = {
     "a flag before the time": "{0},{1},{2},0,2005/09/17",
     "names": "who,what,mark\n{0},{1},{2}",
     "one name": "user,what,mark\n{0},{1},{2}",
+    "a series without a name": "user,item,0\n{0},{1},{2}",
 }
 """What is refused with a remedy that reads it."""
 
@@ -141,6 +142,23 @@ def refusal(path):
     with pytest.raises(DataError) as refused:
         harness.load(path)
     return refused.value
+
+
+def followed(path, folder, at=0):
+    """Return the ratings of a file after a remedy is typed as the message writes it."""
+    typed_error = str(as_typed(refusal(path), "--data-columns"))
+    words = shlex.split(re.findall("`(--[^`]+)`", typed_error)[at])
+    values = {"--set": [], "--data-columns": []}
+    for option, value in zip(words[::2], words[1::2], strict=True):
+        values[option].append(value)
+    columns = ",".join(values["--data-columns"]) or None
+    place = write_config(
+        stated(dataset=path.name, data_columns=columns),
+        values["--set"],
+        folder / "runs",
+        shows_rows=False,
+    )
+    return harness.load(read(place).data["dataset"], base=folder / "runs")
 
 
 def same_on_all(path, folder):
@@ -205,14 +223,7 @@ def test_the_remedy_of_a_refusal_reads_the_ratings_wherever_it_is_written(folder
     (remedy, *_) = remedies_of(message)
     ratings = harness.load({"path": str(path), **remedy.keys})
     assert {row[:2]: row[2] for row in rows_of(ratings)} == TRUTH
-    words = re.search("`(--[^`]+)`", typed(message))[1]
-    option, value = words.split(" ", 1)
-    assert option == "--data-columns"
-    place = write_config(
-        stated(dataset="a.csv", data_columns=value), [], folder / "runs", shows_rows=False
-    )
-    ratings = harness.load(read(place).data["dataset"], base=folder / "runs")
-    assert {row[:2]: row[2] for row in rows_of(ratings)} == TRUTH
+    assert {row[:2]: row[2] for row in rows_of(followed(path, folder))} == TRUTH
 
 
 def test_keys_that_are_set_count_before_the_file_is_looked_at(folder):
@@ -253,6 +264,23 @@ def test_a_time_column_of_an_unusual_name_is_said_with_its_key(folder):
     (remedy,) = remedies_of(str(note))
     assert remedy.keys == {"columns": {"timestamp": "moment"}}
     assert harness.load({"path": str(path), **remedy.keys}).timestamps is not None
+
+
+def test_another_item_is_said_unless_it_goes_with_the_one_that_is_read(folder):
+    path = folder / "a.csv"
+    path.write_text(text_of("user,artist,track,rating\n{0},a{1},{n},{2}"))
+    (note,) = (note for note in harness.load(path).notes if note.code == "items-unread")
+    (remedy,) = remedies_of(str(note))
+    assert remedy.keys == {"columns": {"item": "track"}}
+    path.write_text(text_of("user,movieId,movie,rating\n{0},{1},film {1},{2}"))
+    assert "items-unread" not in {note.code for note in harness.load(path).notes}
+
+
+def test_lists_of_items_in_uneven_lines_are_no_matrix(folder):
+    path = folder / "a.txt"
+    lines = (" ".join(map(str, range(n, 2 * n + 9))) for n in range(20))
+    path.write_text("\n".join(lines) + "\n")
+    assert "no ratings are known" in str(refusal(path))
 
 
 def test_ids_with_a_number_sign_are_rows(folder):
@@ -364,22 +392,9 @@ class TestLoaded:
 def test_a_remedy_is_followed_as_it_is_written_and_as_it_is_typed(folder, content, keys):
     path = folder / "a.csv"
     path.write_text(content)
-    error = refusal(path)
-    at = [remedy.keys for remedy in remedies_of(str(error))].index(keys)
+    at = [remedy.keys for remedy in remedies_of(str(refusal(path)))].index(keys)
     ratings = harness.load({"path": str(path), **keys})
-    words = shlex.split(re.findall("`(--[^`]+)`", str(as_typed(error, "--data-columns")))[at])
-    values = {"--set": [], "--data-columns": []}
-    for option, value in zip(words[::2], words[1::2], strict=True):
-        values[option].append(value)
-    columns = ",".join(values["--data-columns"]) or None
-    place = write_config(
-        stated(dataset="a.csv", data_columns=columns),
-        values["--set"],
-        folder / "runs",
-        shows_rows=False,
-    )
-    written = harness.load(read(place).data["dataset"], base=folder / "runs")
-    assert rows_of(written) == rows_of(ratings)
+    assert rows_of(followed(path, folder, at)) == rows_of(ratings)
 
 
 def test_repeated_pairs_in_most_rows_are_not_for_dropping(folder):

@@ -27,7 +27,7 @@ from harness._util.files import report_os_error
 from harness._util.libraries import arrow_csv, pa
 from harness.datasets.columns import RATINGS, find_columns, is_number, refuse_without_ratings
 from harness.datasets.conversion import SHOWN, Flaw, Table, convert
-from harness.datasets.evidence import FEW, LINES, Placed, marks, placed_columns, unread_time
+from harness.datasets.evidence import FEW, LINES, Placed, marks, placed_columns, unread_columns
 from harness.datasets.readers.base import NO_ROWS, Reader, ReadOptions, example_lines
 from harness.datasets.readers.packed import BUFFER, CountedStream
 from harness.datasets.remedies import Remedy
@@ -156,8 +156,8 @@ def look(path: Path, options: ReadOptions, where: str, given: Set[str] = frozens
             placed = Placed(*header_and_columns(first, options, at))
         except ColumnsError:  # said with the columns that may be meant
             placed = placed_columns(first, rows, options.columns, options.header, at)
-        if "timestamp" not in placed.columns and len(first) > len(placed.columns):
-            notes += unread_time(first, rows, options.columns, placed.columns)
+        if len(first) > len(placed.columns):
+            notes += unread_columns(first, rows, options.columns, placed.columns)
     else:
         if options.header is not False and "skip" not in given:
             named = options.separator or begun.separator
