@@ -323,6 +323,15 @@ def test_what_is_not_certainly_a_matrix_is_none(lines):
     assert wide(first, rows) is None
 
 
+def test_a_matrix_of_long_lines_is_found(folder):
+    path = folder / "a.csv"
+    names = ",".join(f"a film with quite a long title {n}" for n in range(4_000))
+    rows = "".join(f"{user}{f',{user % 5 + 1},,,' * 1_000}\n" for user in range(8))
+    path.write_text(f"user,{names}\n{rows}")
+    ratings = harness.load({"path": str(path), "most_megabytes": 100})
+    assert (ratings.n_users, len(ratings)) == (8, 8_000)
+
+
 def test_an_id_column_may_be_named_and_columns_kept(folder):
     path = folder / "a.csv"
     path.write_text(wide_text(extra=("age",)))

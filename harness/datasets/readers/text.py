@@ -239,7 +239,11 @@ def _begun(path: Path, options: ReadOptions, where: str) -> Beginning:
         blocks = _blocks(file, options, where, SAMPLE)
         if options.skip or options.comment:
             blocks = without_comments(blocks, options)
-        return find_beginning(blocks, options, where)
+        begun = find_beginning(blocks, options, where)
+        body = begun.body
+        while body.count("\n") <= FEW and len(body) < BLOCK and (more := next(blocks, "")):
+            body += more  # of long lines, as of a matrix of many items
+        return replace(begun, body=body)
 
 
 _MOST_TITLES = 20
