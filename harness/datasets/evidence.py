@@ -616,7 +616,7 @@ def wide(first: Sequence[str], rows: Sequence[Sequence[str]]) -> Wide | None:
     It is if each row has an id of its own, and all other columns hold few numbers of one scale, or
     nothing.
     """
-    if len(first) < 4 or len(rows) < 2 or any(len(row) != len(first) for row in rows):
+    if len(first) < 3 or len(rows) < 2 or any(len(row) != len(first) for row in rows):
         return None
     if len({*first[1:]}) == 1 and first[1]:  # pandas' name of the values, over those of the items
         return None if not (found := wide(rows[0], rows[1:])) else found
@@ -639,6 +639,10 @@ def wide(first: Sequence[str], rows: Sequence[Sequence[str]]) -> Wide | None:
     names = [first[at] for at in found.items]
     if not names_items(first, rows) or len({*names}) < len(names):
         return _without_header(first, rows)
+    if len(first) == 3:  # which a rating a row may have too, but no row without one of them
+        is_corner = bool(positions["user"] or positions["item"]) and any(
+            not text for row in rows for text in row[1:]
+        )
     is_certain = is_corner and ids.n_distinct == len(ids.texts) and _is_scale(columns, found.items)
     return found if is_certain else None
 

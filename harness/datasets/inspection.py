@@ -297,8 +297,8 @@ def detect(source: DatasetSection | Path, base: Path | None = None) -> Detected:
     named = {} if assumed else {key: keys[key] for key in ("columns",) if key in keys}
     if section.columns is not None:
         columns = section.columns.model_dump(exclude_unset=True)
-        named["columns"] = named.get("columns", {}) | columns
-        keys["columns"] = keys.get("columns", {}) | columns
+        named["columns"] = columns | named.get("columns", {})
+        keys["columns"] = columns | keys.get("columns", {})
     scale = _scale(section, ratings)
     return Detected({**given, **keys, **scale}, {**given, **named, **scale}, ratings, faults)
 
