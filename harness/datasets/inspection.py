@@ -23,6 +23,7 @@ from harness.datasets.places import found, name_of
 from harness.datasets.ratings import Ratings
 from harness.datasets.readers import (
     column_names,
+    has_tables,
     is_text,
     read_as,
     reading,
@@ -93,7 +94,7 @@ class Member:
 
     def columns(self) -> dict[str, str | int]:
         """Return the column of each role, as a config names it: by name, else by position."""
-        if self.kind == "matrix":
+        if self.kind is not None and (self.kind == "matrix" or has_tables(self.kind)):
             return {}
         names, layout = self.names(), self.options.layout
         positions = (

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
+import sqlite3
+from contextlib import closing
 
 import pandas as pd
 import pytest
@@ -249,6 +251,17 @@ def test_a_pattern_and_a_list_of_files_are_run_as_a_config_reads_them(folder, ca
     assert read(folder / "runs" / "r--.yaml").data["dataset"]["path"] == "../r-*.csv"
 
 
+def test_a_database_of_one_table_and_json_with_a_mark_are_read_on_every_way_in(folder):
+    with closing(sqlite3.connect(folder / "shop.db")) as base:
+        FRAME.to_sql("ratings", base, index=False)
+    ratings, _ = same_on_all(folder / "shop.db", folder)
+    assert {pair: value[0] for pair, value in ratings.items()} == TRUTH
+    records = FRAME.to_json(orient="records", lines=True)
+    (folder / "a.json").write_text(records, encoding="utf-8-sig")
+    (described,) = harness.describe(folder / "a.json")
+    assert described.n_ratings == len(ROWS)
+
+
 def test_bytes_count_before_the_ending(folder):
     frame = pd.DataFrame(ROWS, columns=["user", "item", "rating", "timestamp"])
     frame.to_parquet(folder / "a.csv")
@@ -391,6 +404,7 @@ class TestLoaded:
     ("content", "keys"),
     [
         ("user~item~rating\n1~2~3\n", {"separator": "~"}),
+        ("user\x01item\x01rating\n1\x012\x013\n", {"separator": "\x01"}),
         ("user;item;rating\n1;2;1,234\n2;2;7\n", {"thousands": ","}),
         ("user,item,rating,time\n1,2,3,\n2,2,4,5\n", {"columns": {"timestamp": None}}),
         ("user,item,rating\n1,2,3\n1,3,3\n2,2,\n", {"missing": "drop"}),

@@ -122,7 +122,7 @@ def holds_records(path: Path) -> bool:
     Its first line is the whole of an object without algorithms, or it is a list.
     """
     with path.open("rb") as file:
-        start = file.readline(LONGEST_LINE)
+        start = file.readline(LONGEST_LINE).removeprefix(b"\xef\xbb\xbf")
     if start.lstrip()[:1] == b"[":
         return True
     try:
