@@ -197,6 +197,8 @@ def is_header(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool | Non
 
     It does if it has texts where all rows have numbers.
     """
+    if RATINGS.positions(first, "user") and RATINGS.positions(first, "item"):
+        return True
     columns = [column for column in columns_of(first, rows, header=True) if column.numbers]
     fields = [first[column.position].strip() for column in columns]
     fields = [text.replace(",", ".") for text in fields if text.casefold() not in MISSING]
@@ -251,6 +253,9 @@ def placed_columns(
         return _by_name(first, rows, named, where, shows)
     if by_name:
         raise DataError(f"{where}: columns have names but the file no header; give positions")
+    lengths = sorted({len(row) for row in rows})
+    if len(lengths) > 2 and sum(len(row) == len(first) for row in rows) < len(rows) / 2:
+        raise _no_ratings(f"{where}: no header, and lines of {lengths[0]} to {lengths[-1]} fields")
     return _by_position(columns_of(first, [first, *rows], header=False), named, where)
 
 
@@ -277,7 +282,7 @@ def _by_name(
         columns = find_columns(names, named, where + shows)
     except ColumnsError as error:
         raise _with_proposal(error, columns_of(names, rows, header=True), named) from None
-    return Placed(True, columns, unread_time(names, rows, named, columns))
+    return Placed(True, columns, unread_columns(names, rows, named, columns))
 
 
 def named_columns(
@@ -300,9 +305,9 @@ def named_columns(
             note = Note("matrix-found", {"keys": {"format": "matrix"}})
             return Placed(True, {}, (note,), found)
         raise _with_proposal(error, columns_of(names, seen, header=True), named) from None
-    if "timestamp" in columns or len(names) == len(columns):
+    if len(names) == len(columns):
         return Placed(True, columns)
-    return Placed(True, columns, unread_time(names, rows(), named, columns))
+    return Placed(True, columns, unread_columns(names, rows(), named, columns))
 
 
 def positioned_columns(
@@ -328,21 +333,41 @@ def _under_numbers(
     return Placed(True, placed.columns, (note, *others))
 
 
-def unread_time(
+def unread_columns(
     names: Sequence[str],
     rows: Sequence[Sequence[str]],
     named: Mapping[str, str | int | None],
     columns: Mapping[str, int],
 ) -> tuple[Note, ...]:
-    """Return a note on a column of times with an unusual name, which is not read."""
-    if "timestamp" in columns or "timestamp" in named:
-        return ()
-    rest = (c for c in columns_of(names, rows, header=True) if c.position not in columns.values())
-    times = [column for column in rest if column.is_time]
-    if not times:
-        return ()
-    keys = str(Remedy({"columns": {"timestamp": times[0].column}}))
-    return (Note("times-unread", {"column": times[0].title, "remedy": keys}),)
+    """Return notes on columns that are not read: times of an unusual name, other items.
+
+    Another column with a usual name of items is one if it does not go with the item that is read,
+    as the id of a film goes with its title.
+    """
+    notes = []
+    every = columns_of(names, rows, header=True)
+    rest = [column for column in every if column.position not in columns.values()]
+    if "timestamp" not in columns and "timestamp" not in named:
+        times = [column for column in rest if column.is_time][:1]
+        notes += [Note("times-unread", _unread(column, "timestamp")) for column in times]
+    if "item" not in named and "item" in columns:
+        item = every[columns["item"]]
+        others = [column for column in rest if RATINGS.positions([column.name], "item")]
+        others = [other for other in others if not _go_together(item, other)][:1]
+        notes += [
+            Note("items-unread", {"item": item.title, **_unread(column, "item")})
+            for column in others
+        ]
+    return tuple(notes)
+
+
+def _unread(column: Column, role: str) -> dict[str, str]:
+    return {"column": column.title, "remedy": str(Remedy({"columns": {role: column.column}}))}
+
+
+def _go_together(one: Column, other: Column) -> bool:
+    """Return whether each value of a column goes with a single one of another, and back."""
+    return len({*zip(one.texts, other.texts, strict=True)}) == one.n_distinct == other.n_distinct
 
 
 def _with_proposal(
@@ -508,7 +533,11 @@ def _refuse_unusual(columns: Sequence[Column], where: str) -> None:
             exchanged = {**roles, "user": roles["item"], "item": roles["user"]}
             advice += f", or {Remedy({'columns': exchanged})} where the item comes first"
         raise ColumnsError(finding, f"{advice}; {_EVENTS}", ())
-    raise ColumnsError(
+    raise _no_ratings(finding)
+
+
+def _no_ratings(finding: str) -> ColumnsError:
+    return ColumnsError(
         f"{finding}: no ratings are known; of choices alone, see docs/how-to/implicit.md",
         "else name user, item and rating by position under columns",
         RATINGS.required,
@@ -587,7 +616,7 @@ def wide(first: Sequence[str], rows: Sequence[Sequence[str]]) -> Wide | None:
     It is if each row has an id of its own, and all other columns hold few numbers of one scale, or
     nothing.
     """
-    if len(first) < 4 or len(rows) < 2:
+    if len(first) < 3 or len(rows) < 2 or any(len(row) != len(first) for row in rows):
         return None
     if len({*first[1:]}) == 1 and first[1]:  # pandas' name of the values, over those of the items
         return None if not (found := wide(rows[0], rows[1:])) else found
@@ -610,6 +639,10 @@ def wide(first: Sequence[str], rows: Sequence[Sequence[str]]) -> Wide | None:
     names = [first[at] for at in found.items]
     if not names_items(first, rows) or len({*names}) < len(names):
         return _without_header(first, rows)
+    if len(first) == 3:  # which a rating a row may have too, but no row without one of them
+        is_corner = bool(positions["user"] or positions["item"]) and any(
+            not text for row in rows for text in row[1:]
+        )
     is_certain = is_corner and ids.n_distinct == len(ids.texts) and _is_scale(columns, found.items)
     return found if is_certain else None
 

@@ -23,6 +23,7 @@ from harness.datasets.places import found, name_of
 from harness.datasets.ratings import Ratings
 from harness.datasets.readers import (
     column_names,
+    has_tables,
     is_text,
     read_as,
     reading,
@@ -84,7 +85,7 @@ class Member:
 
     def columns(self) -> dict[str, str | int]:
         """Return the column of each role, as a config names it: by name, else by position."""
-        if self.kind == "matrix":
+        if self.kind is not None and (self.kind == "matrix" or has_tables(self.kind)):
             return {}
         names, layout = self.names(), self.options.layout
         positions = (
@@ -289,8 +290,8 @@ def detect(source: DatasetSection | Path, base: Path | None = None) -> Detected:
     named = {} if assumed else {key: keys[key] for key in ("columns",) if key in keys}
     if section.columns is not None:
         columns = section.columns.model_dump(exclude_unset=True)
-        named["columns"] = named.get("columns", {}) | columns
-        keys["columns"] = keys.get("columns", {}) | columns
+        named["columns"] = columns | named.get("columns", {})
+        keys["columns"] = columns | keys.get("columns", {})
     scale = _scale(section, ratings)
     return Detected({**given, **keys, **scale}, {**given, **named, **scale}, ratings, faults)
 

@@ -6,6 +6,7 @@ A text holds a remedy as keys of the ``dataset`` part of a config, in backticks:
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from collections.abc import Mapping
@@ -38,6 +39,8 @@ def written(value: object) -> str:
     text = str(value)
     if _WORD.fullmatch(text) and text.casefold() not in _RESERVED:
         return text
+    if not text.isprintable():
+        return json.dumps(text)
     return "'" + text.replace("'", "''") + "'"
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
+import sqlite3
+from contextlib import closing
 
 import pandas as pd
 import pytest
@@ -13,7 +15,7 @@ from harness.config.yaml import read
 from harness.console.answers import KEYS, as_typed, write_config
 from harness.datasets.evidence import wide
 from harness.datasets.inspection import detect, inspect
-from harness.datasets.remedies import remedies_of, typed
+from harness.datasets.remedies import remedies_of
 from harness.datasets.section import DatasetSection
 from harness.errors import DataError, HarnessError
 from harness.experiment.plan import Plan
@@ -90,6 +92,7 @@ REMEDIED = {
     "a flag before the time": "{0},{1},{2},0,2005/09/17",
     "names": "who,what,mark\n{0},{1},{2}",
     "one name": "user,what,mark\n{0},{1},{2}",
+    "a series without a name": "user,item,0\n{0},{1},{2}",
 }
 """What is refused with a remedy that reads it."""
 
@@ -141,6 +144,23 @@ def refusal(path):
     with pytest.raises(DataError) as refused:
         harness.load(path)
     return refused.value
+
+
+def followed(path, folder, at=0):
+    """Return the ratings of a file after a remedy is typed as the message writes it."""
+    typed_error = str(as_typed(refusal(path), "--data-columns"))
+    words = shlex.split(re.findall("`(--[^`]+)`", typed_error)[at])
+    values = {"--set": [], "--data-columns": []}
+    for option, value in zip(words[::2], words[1::2], strict=True):
+        values[option].append(value)
+    columns = ",".join(values["--data-columns"]) or None
+    place = write_config(
+        stated(dataset=path.name, data_columns=columns),
+        values["--set"],
+        folder / "runs",
+        shows_rows=False,
+    )
+    return harness.load(read(place).data["dataset"], base=folder / "runs")
 
 
 def same_on_all(path, folder):
@@ -205,14 +225,7 @@ def test_the_remedy_of_a_refusal_reads_the_ratings_wherever_it_is_written(folder
     (remedy, *_) = remedies_of(message)
     ratings = harness.load({"path": str(path), **remedy.keys})
     assert {row[:2]: row[2] for row in rows_of(ratings)} == TRUTH
-    words = re.search("`(--[^`]+)`", typed(message))[1]
-    option, value = words.split(" ", 1)
-    assert option == "--data-columns"
-    place = write_config(
-        stated(dataset="a.csv", data_columns=value), [], folder / "runs", shows_rows=False
-    )
-    ratings = harness.load(read(place).data["dataset"], base=folder / "runs")
-    assert {row[:2]: row[2] for row in rows_of(ratings)} == TRUTH
+    assert {row[:2]: row[2] for row in rows_of(followed(path, folder))} == TRUTH
 
 
 def test_keys_that_are_set_count_before_the_file_is_looked_at(folder):
@@ -238,6 +251,17 @@ def test_a_pattern_and_a_list_of_files_are_run_as_a_config_reads_them(folder, ca
     assert read(folder / "runs" / "r--.yaml").data["dataset"]["path"] == "../r-*.csv"
 
 
+def test_a_database_of_one_table_and_json_with_a_mark_are_read_on_every_way_in(folder):
+    with closing(sqlite3.connect(folder / "shop.db")) as base:
+        FRAME.to_sql("ratings", base, index=False)
+    ratings, _ = same_on_all(folder / "shop.db", folder)
+    assert {pair: value[0] for pair, value in ratings.items()} == TRUTH
+    records = FRAME.to_json(orient="records", lines=True)
+    (folder / "a.json").write_text(records, encoding="utf-8-sig")
+    (described,) = harness.describe(folder / "a.json")
+    assert described.n_ratings == len(ROWS)
+
+
 def test_bytes_count_before_the_ending(folder):
     frame = pd.DataFrame(ROWS, columns=["user", "item", "rating", "timestamp"])
     frame.to_parquet(folder / "a.csv")
@@ -253,6 +277,23 @@ def test_a_time_column_of_an_unusual_name_is_said_with_its_key(folder):
     (remedy,) = remedies_of(str(note))
     assert remedy.keys == {"columns": {"timestamp": "moment"}}
     assert harness.load({"path": str(path), **remedy.keys}).timestamps is not None
+
+
+def test_another_item_is_said_unless_it_goes_with_the_one_that_is_read(folder):
+    path = folder / "a.csv"
+    path.write_text(text_of("user,artist,track,rating\n{0},a{1},{n},{2}"))
+    (note,) = (note for note in harness.load(path).notes if note.code == "items-unread")
+    (remedy,) = remedies_of(str(note))
+    assert remedy.keys == {"columns": {"item": "track"}}
+    path.write_text(text_of("user,movieId,movie,rating\n{0},{1},film {1},{2}"))
+    assert "items-unread" not in {note.code for note in harness.load(path).notes}
+
+
+def test_lists_of_items_in_uneven_lines_are_no_matrix(folder):
+    path = folder / "a.txt"
+    lines = (" ".join(map(str, range(n, 2 * n + 9))) for n in range(20))
+    path.write_text("\n".join(lines) + "\n")
+    assert "no ratings are known" in str(refusal(path))
 
 
 def test_ids_with_a_number_sign_are_rows(folder):
@@ -293,6 +334,15 @@ def test_a_small_matrix_without_names_is_refused_with_both_readings(folder):
 def test_what_is_not_certainly_a_matrix_is_none(lines):
     first, *rows = (line.split(",") for line in lines.splitlines())
     assert wide(first, rows) is None
+
+
+def test_a_matrix_of_long_lines_is_found(folder):
+    path = folder / "a.csv"
+    names = ",".join(f"a film with quite a long title {n}" for n in range(4_000))
+    rows = "".join(f"{user}{f',{user % 5 + 1},,,' * 1_000}\n" for user in range(8))
+    path.write_text(f"user,{names}\n{rows}")
+    ratings = harness.load({"path": str(path), "most_megabytes": 100})
+    assert (ratings.n_users, len(ratings)) == (8, 8_000)
 
 
 def test_an_id_column_may_be_named_and_columns_kept(folder):
@@ -354,6 +404,7 @@ class TestLoaded:
     ("content", "keys"),
     [
         ("user~item~rating\n1~2~3\n", {"separator": "~"}),
+        ("user\x01item\x01rating\n1\x012\x013\n", {"separator": "\x01"}),
         ("user;item;rating\n1;2;1,234\n2;2;7\n", {"thousands": ","}),
         ("user,item,rating,time\n1,2,3,\n2,2,4,5\n", {"columns": {"timestamp": None}}),
         ("user,item,rating\n1,2,3\n1,3,3\n2,2,\n", {"missing": "drop"}),
@@ -364,22 +415,9 @@ class TestLoaded:
 def test_a_remedy_is_followed_as_it_is_written_and_as_it_is_typed(folder, content, keys):
     path = folder / "a.csv"
     path.write_text(content)
-    error = refusal(path)
-    at = [remedy.keys for remedy in remedies_of(str(error))].index(keys)
+    at = [remedy.keys for remedy in remedies_of(str(refusal(path)))].index(keys)
     ratings = harness.load({"path": str(path), **keys})
-    words = shlex.split(re.findall("`(--[^`]+)`", str(as_typed(error, "--data-columns")))[at])
-    values = {"--set": [], "--data-columns": []}
-    for option, value in zip(words[::2], words[1::2], strict=True):
-        values[option].append(value)
-    columns = ",".join(values["--data-columns"]) or None
-    place = write_config(
-        stated(dataset="a.csv", data_columns=columns),
-        values["--set"],
-        folder / "runs",
-        shows_rows=False,
-    )
-    written = harness.load(read(place).data["dataset"], base=folder / "runs")
-    assert rows_of(written) == rows_of(ratings)
+    assert rows_of(followed(path, folder, at)) == rows_of(ratings)
 
 
 def test_repeated_pairs_in_most_rows_are_not_for_dropping(folder):

@@ -27,7 +27,7 @@ from harness._util.files import report_os_error
 from harness._util.libraries import arrow_csv, pa
 from harness.datasets.columns import RATINGS, find_columns, is_number, refuse_without_ratings
 from harness.datasets.conversion import SHOWN, Flaw, Table, convert
-from harness.datasets.evidence import FEW, LINES, Placed, placed_columns, unread_time
+from harness.datasets.evidence import FEW, LINES, Placed, placed_columns, unread_columns
 from harness.datasets.numerals import is_written
 from harness.datasets.readers.base import NO_ROWS, Reader, ReadOptions, example_lines
 from harness.datasets.readers.encodings import (
@@ -165,8 +165,8 @@ def look(path: Path, options: ReadOptions, where: str, given: Set[str] = frozens
             placed = Placed(*header_and_columns(first, options, at))
         except ColumnsError:  # said with the columns that may be meant
             placed = placed_columns(first, rows, options.columns, options.header, at)
-        if "timestamp" not in placed.columns and len(first) > len(placed.columns):
-            notes += unread_time(first, rows, options.columns, placed.columns)
+        if len(first) > len(placed.columns):
+            notes += unread_columns(first, rows, options.columns, placed.columns)
     else:
         if options.header is not False and "skip" not in given:
             named = options.separator or begun.separator
@@ -233,7 +233,11 @@ def _begun(path: Path, options: ReadOptions, where: str, notes: list[Note]) -> B
         blocks = _blocks(file, options, where, notes, SAMPLE)
         if options.skip or options.comment:
             blocks = without_comments(blocks, options)
-        return find_beginning(blocks, options, where)
+        begun = find_beginning(blocks, options, where)
+        body = begun.body
+        while body.count("\n") <= FEW and len(body) < BLOCK and (more := next(blocks, "")):
+            body += more  # of long lines, as of a matrix of many items
+        return replace(begun, body=body)
 
 
 _MOST_TITLES = 20
