@@ -8,6 +8,7 @@ so a result does not depend on the number of threads.
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -65,17 +66,18 @@ class Kernel:
         try:
             dispatcher = numba.njit(cache=True, **self._options)(self.py_func)
         except RuntimeError:  # no folder to cache in
-            return numba.njit(**self._options)(self.py_func)
-        cache: Any = getattr(dispatcher, "_cache", None)  # None where NUMBA_DISABLE_JIT is set
+            dispatcher = numba.njit(**self._options)(self.py_func)
+        if hasattr(dispatcher, "compile"):  # none where NUMBA_DISABLE_JIT is set
+            dispatcher.compile = partial(_compile, dispatcher.compile)
+        cache: Any = getattr(dispatcher, "_cache", None)
         file = getattr(cache, "_cache_file", None)
         if file is not None:
             file._source_stamp = file._source_stamp, stamp_of(self.py_func)
+            cache.load_overload = partial(_load, cache)
         try:
             _ = file and file._load_index()
         except Exception:  # kept by a version of this package with types that are gone
             cache.flush()
-        if hasattr(cache, "_load_overload"):
-            cache.load_overload = partial(_load, cache)
         return dispatcher
 
     @property
@@ -119,6 +121,20 @@ def _hash_of(file: str) -> bytes:
         return sha256(Path(file).read_bytes()).digest()
     except OSError:  # in an archive
         return file.encode()
+
+
+def _compile(compiler: Callable[[object], Any], signature: object) -> Any:
+    """Compile for some types without looking for garbage.
+
+    Numba makes so many objects that Python would search all that is imported several times.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        return compiler(signature)
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _load(cache: Any, signature: object, target: Any) -> Any:

@@ -90,13 +90,13 @@ def _order_few(
             above, better = 0, 0
             for other in range(len(keys)):
                 above += keys[other] > key
-            for other in range(len(values)):
                 better += values[other] > value
-            first_equal, best = a + above, a + better
-            relevance[first_equal + rank[first_equal]] = value
-            low[first_equal + rank[first_equal]] = above + 1
-            rank[first_equal] += 1
-            pool[best + high[best]] = value
+            equal, best = a + above, a + better
+            place, pooled = equal + rank[equal], best + high[best]
+            relevance[place] = value
+            low[place] = above + 1
+            rank[equal] += 1
+            pool[pooled] = value
             high[best] += 1
         for row in range(a, b):
             first = low[row] - 1

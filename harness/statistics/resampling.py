@@ -167,15 +167,20 @@ class Draws:
 def drawn_users(n: int, n_resamples: int, rng: np.random.Generator) -> Iterator[Bits]:
     """Draw `n` of `n` users with replacement; yield how often each was drawn, as bits."""
     n_bytes = 8 * -(-n // 64)
-    counts = np.zeros(8 * n_bytes, np.uint8)
     step = max(1, BLOCK_BYTES // (4 * max(n, 1)))
+    counts = np.zeros((min(step, n_resamples), 8 * n_bytes), np.uint8)
     for size in _blocks(n_resamples, n):
         bits = np.zeros((FEWEST_BITS, n_bytes, size), np.uint8)
         for start in range(0, size, step):
             drawn = rng.integers(0, n, size=(min(step, size - start), n), dtype=np.uint32)
-            words = counts.view(np.uint64)
-            while _count_drawn(drawn, counts, words, start, bits) >= len(bits):
+            counted = counts[: len(drawn)]
+            counted[:] = 0
+            _count_drawn(drawn, counted)
+            while int(counted.max(initial=0)) >> len(bits):
                 bits = np.concatenate([bits, np.zeros_like(bits)])
+            for bit, of_bit in enumerate(bits):
+                packed = np.packbits(counted & np.uint8(1 << bit), axis=1, bitorder="little")
+                of_bit[:, start : start + len(drawn)] = packed.T
         yield bits
 
 
@@ -270,33 +275,11 @@ def _add_subsets(
 
 
 @kernel
-def _count_drawn(
-    drawn: NDArray[np.uint32],
-    counts: NDArray[np.uint8],
-    words: NDArray[np.uint64],
-    start: int,
-    bits: Bits,
-) -> int:
-    """Write the bits of how often users were drawn in each resample; return the highest bit set.
-
-    `words` are the counts, eight in each. The resamples are written from `start` on.
-    """
-    together = np.uint64(0)
-    low_bits, to_byte = np.uint64(0x0101010101010101), np.uint64(0x0102040810204080)
+def _count_drawn(drawn: NDArray[np.uint32], counts: NDArray[np.uint8]) -> None:
+    """Count how often each user was drawn, a row for each resample."""
     for resample in range(len(drawn)):
-        counts[:] = 0
         for place in range(drawn.shape[1]):
-            counts[drawn[resample, place]] += 1
-        for byte in range(len(words)):
-            together |= words[byte]
-            for bit in range(len(bits)):
-                of_bit = (words[byte] >> np.uint64(bit)) & low_bits
-                bits[bit, byte, start + resample] = (of_bit * to_byte) >> np.uint64(56)
-    highest = 0
-    for bit in range(8):
-        if (together >> np.uint64(bit)) & low_bits:
-            highest = bit
-    return highest
+            counts[resample, drawn[resample, place]] += 1
 
 
 def _blocks(n_resamples: int, n_users: int) -> Iterator[int]:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from harness import Note, metrics
 from harness.errors import MetricError
-from harness.metrics import Rankings, Value
+from harness.metrics import Rankings, Value, dcg
 from harness.metrics.ties import resolve_ties
 from harness.rankings.evaluation import bound_scores, random_order
 
@@ -212,3 +212,25 @@ def test_ties_are_ordered_list_by_list(rule, lists, neutral):
         assert [*found] == _list_by_list(estimates, judged, rule, neutral)
     assert ordered.tie_low.tolist() == ordered.tie_high.tolist() == ordered.rank.tolist()
     assert ordered.tie_low.dtype == np.int32
+
+
+@pytest.mark.parametrize("ties", ["average", "best", "worst"])
+@pytest.mark.parametrize("metric", ["ndcg", "idcg"])
+def test_lists_have_the_same_values_in_blocks_of_any_size(monkeypatch, metric, ties):
+    columns, offsets, lengths = [], [0], []
+    rng = np.random.default_rng(3)
+    for _ in range(40):
+        estimates = np.sort(rng.integers(0, 3, rng.integers(0, 30)))[::-1]
+        low = np.searchsorted(-estimates, -estimates) + 1
+        high = np.searchsorted(-estimates, -estimates, side="right")
+        grades = rng.integers(1, 6, len(estimates))
+        columns += zip(grades, range(1, len(grades) + 1), low, high, strict=True)
+        offsets.append(len(columns))
+        lengths.append(len(grades))
+    lists = Rankings(offsets, *zip(*columns, strict=True), lengths)
+    wanted = [metrics.parse(f"{metric}(gain=binary, ideal=retrieved, ties={ties})@7")]
+    (whole,) = metrics.score(wanted, lists).values()
+    monkeypatch.setattr(dcg, "SMALLEST_BLOCK", 9)
+    monkeypatch.setattr(dcg, "MOST_CHANCES", 20)
+    (in_blocks,) = metrics.score(wanted, lists).values()
+    np.testing.assert_array_equal(in_blocks.per_user, whole.per_user)

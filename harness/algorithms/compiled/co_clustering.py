@@ -153,17 +153,15 @@ def assign(
         for row in range(offsets[owner], offsets[owner + 1]):
             other = partners[row]
             across = other_clusters[other]
+            theirs, average, rating = other_mean[other], avg_other[across], ratings[row]
+            one, two = (mean, theirs) if users_first else (theirs, mean)
             for cluster in range(n_clusters):
-                estimate = avg_cross[cluster, across]
-                if users_first:
-                    estimate = (
-                        estimate + mean - avg_own[cluster] + other_mean[other] - avg_other[across]
-                    )
-                else:
-                    estimate = (
-                        estimate + other_mean[other] - avg_other[across] + mean - avg_own[cluster]
-                    )
-                errors[cluster] += (ratings[row] - estimate) ** 2
+                less_one, less_two = avg_own[cluster], average
+                if not users_first:
+                    less_one, less_two = less_two, less_one
+                estimate = avg_cross[cluster, across] + one - less_one + two - less_two
+                error = rating - estimate
+                errors[cluster] += error * error
         best = 0
         for cluster in range(1, n_clusters):
             if errors[cluster] < errors[best]:

@@ -74,7 +74,8 @@ def _eighths(ratings: Floats) -> Packed | None:
 
 def fill_msd(xs: Offsets, rows: Floats, *arguments: Any) -> None:
     """Write rows of similarities by mean squared differences of ratings in eighths."""
-    fill_rows_of_msd(xs, rows, np.empty(min(rows.shape[1], X_A_PART), np.uint64), *arguments)
+    sums = np.empty(min(rows.shape[1], X_A_PART), np.uint64)
+    fill_rows_of_msd(xs, rows, sums, np.empty_like(arguments[-2]), *arguments)
 
 
 def fill_similarities(xs: Offsets, rows: Floats, *arguments: Any) -> None:
@@ -97,6 +98,7 @@ def fill_rows_of_msd(
     xs: Offsets,
     rows: Floats,
     sums: Packed,
+    added: Packed,
     x_offsets: Offsets,
     x_ys: Codes,
     x_codes: Packed,
@@ -107,7 +109,6 @@ def fill_rows_of_msd(
 ) -> None:
     """Write the mean squared difference similarities of each x to all."""
     n_codes = len(squares)
-    added = np.empty(n_codes, np.uint64)
     for place in range(len(xs)):
         x = xs[place]
         for part in range(starts.shape[1] - 1):
