@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from harness.errors import HarnessError, MetricError, joined, suggestion
 from harness.metrics import parse
 from harness.report import latex
-from harness.results.runs import to_markdown
 from harness.results.table import (
     GROUP,
     TextTable,
@@ -23,6 +22,7 @@ from harness.results.table import (
     to_csv,
 )
 from harness.results.verdict import MOST_NOTES, notes_beside, verdict_lines
+from harness.results.views import to_markdown
 
 if TYPE_CHECKING:
     from harness.results.record import RunInfo
