@@ -34,6 +34,7 @@ from harness.results.description import (
     MOST_VALUES,
     QUANTILES,
     DataDescription,
+    Descriptions,
     Quantile,
     SplitDescription,
 )
@@ -221,13 +222,13 @@ DETECTED: tuple[Literal["decimal", "thousands", "encoding"], ...] = (
 
 @checked(DataError)
 def describe(
-    source: str | Path | Mapping[str, Any] | Ratings, *, ratings: Any = None
-) -> list[DataDescription]:
+    source: str | Path | Mapping[str, Any] | Ratings | Any, *, ratings: Any = None
+) -> Descriptions:
     """Describe data, and each split of a config.
 
     Parameters
     ----------
-    source : str, path, mapping or Ratings
+    source : str, path, mapping, Ratings, DataFrame or surprise.Dataset
         A name from ``harness list datasets``, a file of ratings, a config (YAML file, run's folder,
         or mapping with ``algorithms``), or loaded data.
     ratings : Ratings, DataFrame or surprise.Dataset, optional
@@ -236,7 +237,8 @@ def describe(
     Returns
     -------
     list of DataDescription
-        One for each data set of a config, filtered as it says; otherwise one. ``print`` shows it.
+        One for each data set of a config, filtered as it says; otherwise one. ``print`` and a
+        notebook show them.
 
     Raises
     ------
@@ -251,7 +253,7 @@ def describe(
     (671, 9066, 0.72)
     """
     if isinstance(source, Ratings):
-        return [describe_ratings(source)]
+        return Descriptions([describe_ratings(source)])
     if isinstance(source, os.PathLike):
         source = Path(source)
     if isinstance(source, str | Path):
@@ -262,13 +264,13 @@ def describe(
     else:
         is_config = isinstance(source, Mapping) and not {"algorithms", "dataset"}.isdisjoint(source)
     if not is_config:
-        return [describe_ratings(_loaded(source))]
+        return Descriptions([describe_ratings(_loaded(source))])
     if isinstance(ratings, str | os.PathLike | Mapping):
         ratings = datasets.load(ratings)
-    return describe_plan(Plan.from_config(source, ratings=ratings))
+    return Descriptions(describe_plan(Plan.from_config(source, ratings=ratings)))
 
 
-def _loaded(source: str | Path | Mapping[str, object]) -> Ratings:
+def _loaded(source: Any) -> Ratings:
     """Load data; of a plain file, find what a config would have to name: decimal mark, encoding."""
     try:
         return datasets.load(source)
