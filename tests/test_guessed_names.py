@@ -9,6 +9,7 @@ import sys
 from typing import get_args
 
 import click
+import pandas as pd
 import pytest
 import surprise
 from surprise import accuracy, model_selection  # noqa: F401
@@ -19,7 +20,8 @@ from harness.config.experiment import Experiment
 from harness.config.load import load
 from harness.config.yaml import parse
 from harness.console.commands import _harness, main
-from harness.errors import ConfigError
+from harness.errors import ConfigError, ResultsError
+from harness.extras.power.analysis import PowerAnalysis
 from harness.plugins import registry as plugins
 from harness.plugins.moved import MOVED
 from harness.results.pairs import RowComparison
@@ -257,3 +259,25 @@ def test_a_package_is_there_when_it_is_named():
     code = "import harness; print(harness.statistics.compare.__name__)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "compare\n"
+
+
+def test_other_objects_name_their_nearest_attribute():
+    analysis = PowerAnalysis(pd.DataFrame(), "rmse", "models", None, 0.8, 0.05)
+    with pytest.raises(AttributeError, match=r"the analysis has no 'pair'; did you mean 'pairs'\?"):
+        analysis.pair  # noqa: B018
+    with pytest.raises(AttributeError, match="use one of "):
+        analysis.zzzzzz  # noqa: B018
+
+
+def test_a_run_says_where_its_rows_are(run):
+    with pytest.raises(TypeError, match=r"its rows are those of `run.table`"):
+        run["ItemMean"]
+    assert bool(run)
+
+
+def test_a_run_in_the_usual_folder_is_named(tmp_path, monkeypatch, run):
+    monkeypatch.chdir(tmp_path)
+    run.write(tmp_path / "runs")
+    with pytest.raises(ResultsError, match=r"run: no run there; did you mean 'runs/run'\?"):
+        harness.read_run("run")
+    assert harness.read_run("runs/run").name == "run"

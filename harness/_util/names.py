@@ -67,7 +67,7 @@ def meant(kind: Kind, word: str, choices: Iterable[str] = ()) -> str:
     return ""
 
 
-def near(kind: Kind, word: object, choices: Iterable[str]) -> str:
+def near(kind: Kind | None, word: object, choices: Iterable[str]) -> str:
     """Return the end of a message: what a word means here, or the choice of nearly its spelling.
 
     Empty where there is neither.
@@ -76,20 +76,20 @@ def near(kind: Kind, word: object, choices: Iterable[str]) -> str:
     ('use `harness table quickstart`', "did you mean 'table'?")
     """
     known = [*choices]
-    if said := meant(kind, str(word), known):
+    if kind is not None and (said := meant(kind, str(word), known)):
         return f"use {said}"
     least = CLOSE if len(folded(str(word))) >= FEWEST else None
     choice = nearest(word, known, least)
     return "" if choice is None else f"did you mean {choice!r}?"
 
 
-def advice(kind: Kind, word: object, choices: Iterable[str], most: int | None = MOST) -> str:
+def advice(kind: Kind | None, word: object, choices: Iterable[str], most: int | None = MOST) -> str:
     """Return the end of a message about an unknown name: what to use instead.
 
     Parameters
     ----------
-    kind : str
-        Where the name was guessed.
+    kind : str or None
+        Where the name was guessed; None where no words are known.
     word : object
         What was found.
     choices : iterable of str
@@ -106,7 +106,7 @@ def advice(kind: Kind, word: object, choices: Iterable[str], most: int | None = 
     return near(kind, word, known) or suggestion("", known, most)
 
 
-def no_name(kind: Kind, owner: str, word: str, choices: Iterable[str]) -> str:
+def no_name(kind: Kind | None, owner: str, word: str, choices: Iterable[str]) -> str:
     """Return the message of an AttributeError, on one line.
 
     >>> no_name("run", "run", "to_xlsx", ["table"])
@@ -152,10 +152,10 @@ class GuessedNames:
 class Named:
     """An object whose public names are all that completion shows, and which says where others are.
 
-    Subclasses set `_named` to their section of ``names.toml`` and what they are called in it.
+    Subclasses set `_guessed`: their section of ``names.toml``, None without one, and their name.
     """
 
-    _named: tuple[Kind, str]
+    _guessed: tuple[Kind | None, str]
 
     def __dir__(self) -> list[str]:
         own = {*super().__dir__()}
@@ -166,6 +166,6 @@ class Named:
         def __getattr__(self, name: str) -> object:
             if name.startswith("_") or hasattr(type(self), name):
                 return object.__getattribute__(self, name)  # raises what was raised before
-            kind, called = self._named
+            kind, called = self._guessed
             public = [each for each in dir(self) if not each.startswith("_")]
             raise AttributeError(no_name(kind, called, name, public), name=name, obj=self)

@@ -86,7 +86,7 @@ class Ratings(Named):
     item_features: pd.DataFrame | None = None
     at_random: NDArray[np.float64] | None = None
 
-    _named = ("ratings", "ratings")
+    _guessed = ("ratings", "ratings")
 
     def __len__(self) -> int:
         return len(self.ratings)

@@ -68,7 +68,7 @@ class RowComparison(Named):
     verdict: str
     pair: PairDifference
 
-    _named = ("pair", "comparison")
+    _guessed = ("pair", "comparison")
 
     def __repr__(self) -> str:
         return self.verdict

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, cast, overload
+from typing import TYPE_CHECKING, NoReturn, cast, overload
 
 from harness._util.arguments import quoted
 from harness._util.files import write_output
@@ -43,11 +43,15 @@ if TYPE_CHECKING:
 class SessionViews(Named):
     """What a run can show of itself; each method imports what it needs when it is called."""
 
-    _named = ("run", "run")
+    _guessed = ("run", "run")
 
     if TYPE_CHECKING:
         info: RunInfo
         folder: Path | None
+
+    def __getitem__(self, key: object) -> NoReturn:
+        """Say where the rows are: a run has several tables, and rows have names in each."""
+        raise TypeError(f"run[{key!r:.60}]: a run has no items; its rows are those of `run.table`")
 
     def __repr__(self) -> str:
         """Return the verdict and the table in lines of at most 80 columns."""
