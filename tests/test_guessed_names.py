@@ -16,12 +16,12 @@ from surprise import accuracy, model_selection  # noqa: F401
 
 import harness
 from harness._util import names
+from harness.comparison.across import AcrossDataSets
 from harness.config.experiment import Experiment
 from harness.config.load import load
 from harness.config.yaml import parse
 from harness.console.commands import _harness, main
 from harness.errors import ConfigError, ResultsError
-from harness.extras.power.analysis import PowerAnalysis
 from harness.plugins import registry as plugins
 from harness.plugins.moved import MOVED
 from harness.results.pairs import RowComparison
@@ -262,11 +262,11 @@ def test_a_package_is_there_when_it_is_named():
 
 
 def test_other_objects_name_their_nearest_attribute():
-    analysis = PowerAnalysis(pd.DataFrame(), "rmse", "models", None, 0.8, 0.05)
-    with pytest.raises(AttributeError, match=r"the analysis has no 'pair'; did you mean 'pairs'\?"):
-        analysis.pair  # noqa: B018
+    across = AcrossDataSets(pd.DataFrame(), None, "rmse", [], "holdout", "rated", [])
+    with pytest.raises(AttributeError, match=r"no 'metrics'; did you mean 'metric'\?"):
+        across.metrics  # noqa: B018
     with pytest.raises(AttributeError, match="use one of "):
-        analysis.zzzzzz  # noqa: B018
+        across.zzzzzz  # noqa: B018
 
 
 def test_a_run_says_where_its_rows_are(run):
