@@ -7,7 +7,6 @@ run, of a command, an option, or a key of a config is answered by `advice`.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
@@ -44,6 +43,8 @@ def folded(word: str) -> str:
 @cache
 def uses(kind: Kind) -> dict[str, list[str]]:
     """Return what to use for each word of a kind: one advice, or several in their order."""
+    import tomllib  # a third of the time of `import harness`
+
     text = Path(__file__).with_name("names.toml").read_text(encoding="utf-8")
     section = tomllib.loads(text)[kind]
     return {
