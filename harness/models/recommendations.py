@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
+from zipfile import is_zipfile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -221,6 +222,11 @@ def recommend_in_blocks(
     """
     _check_ratings(ratings)
     if isinstance(model, str | Path):
+        if Path(model).suffix.lower() in ("", ".yaml", ".yml") and not is_zipfile(model):
+            raise AlgorithmError(
+                f"recommend: {str(model)!r} is no saved model; of a run or a config, "
+                f"harness.fit_row({str(model)!r:.60}) fits a row first"
+            )
         model = load_model(model)
     if n < 1:
         raise AlgorithmError(f"recommend: n is {n}; give a whole number from 1")

@@ -58,6 +58,12 @@ def test_a_saved_model_recommends(frame, tmp_path):
         harness.recommend(tmp_path / "none.zip")
 
 
+@pytest.mark.parametrize("source", ["quickstart", "my.yaml"])
+def test_a_run_or_a_config_is_sent_to_what_fits_it(source):
+    with pytest.raises(AlgorithmError, match=f"harness.fit_row.'{source}'. fits a row first"):
+        harness.recommend(source)
+
+
 def test_a_saved_model_recommends_in_a_shell(call, frame, tmp_path):
     model = harness.fit("SVD", frame)
     harness.save_model(model, path := tmp_path / "model.zip")
