@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib import import_module
+from pathlib import Path
 
-import lazy_loader
-
+from harness._util import names as _names
 from harness.errors import PluginError
 from harness.plugins.moved import MovedNames
 
@@ -22,13 +23,18 @@ __version__ = "0.3.0"
 os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "20")
 
 if MovedNames not in sys.meta_path:
-    sys.meta_path.append(MovedNames)
+    sys.meta_path += [MovedNames, _names.GuessedNames]
 
-_public, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+_public, __dir__, __all__ = _names.members(__name__, __file__, "python")
 
 
 def __getattr__(name: str) -> object:
-    """Import a public name of ``__init__.pyi`` on first use, so that ``import harness`` is fast."""
+    """Import a public name of ``__init__.pyi`` on first use, so that ``import harness`` is fast.
+
+    A package, as ``harness.statistics``, is imported too.
+    """
+    if name not in __all__ and Path(__file__).with_name(name).joinpath("__init__.py").is_file():
+        return import_module(f"{__name__}.{name}")
     try:
         value = _public(name)
     except ModuleNotFoundError as error:

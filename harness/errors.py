@@ -213,14 +213,16 @@ def suggestion(word: object, choices: Iterable[str], most: int | None = None) ->
     return f"use one of {listed(ordered, most)}" if ordered else "nothing fits here; remove it"
 
 
-def nearest(word: object, choices: Iterable[str]) -> str | None:
+def nearest(word: object, choices: Iterable[str], least: float | None = None) -> str | None:
     """Return the choice that was probably meant, without regard to case; None if none is near.
+
+    `least` is how near it has to be, from 0 to 1, as `difflib` measures it.
 
     >>> nearest("RMES", ["rmse", "mae"]), nearest("x", ["rmse"])
     ('rmse', None)
     """
     by_folded = {choice.casefold(): choice for choice in choices}
-    close = get_close_matches(str(word).casefold(), by_folded, n=1, cutoff=0.6)
+    close = get_close_matches(str(word).casefold(), by_folded, n=1, cutoff=least or 0.6)
     return by_folded[close[0]] if close else None
 
 

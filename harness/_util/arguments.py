@@ -25,6 +25,7 @@ from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from harness._util import names
 from harness.errors import HarnessError, joined, reason_of, suggestion
 
 P = ParamSpec("P")
@@ -91,7 +92,8 @@ def checked(
         def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
             try:
                 arguments = declared.bind(*args, **kwargs).arguments
-            except TypeError:  # Python's own message names the function
+            except TypeError as fault:  # Python's own message names the function
+                _check_call(function, fault, kwargs)
                 return function(*args, **kwargs)
             hints = _hints(function)
             for name, value in arguments.items():
@@ -102,6 +104,24 @@ def checked(
         return wrapper
 
     return decorate
+
+
+def _check_call(function: Callable[..., Any], fault: TypeError, given: Iterable[str]) -> None:
+    """Raise a TypeError that says which keyword a wrong one stands for, where that is known."""
+    named, takes_more = named_parameters(function)
+    for word in () if takes_more else given:
+        if word not in named:
+            hint = names.meant("arguments", f"{function.__name__}.{word}")
+            hint = f"use {hint}" if hint else suggestion(word, named)
+            message = f"{function.__name__}() has no argument {word!r}; {hint}"
+            raise TypeError(message) from None
+    if "too many positional" in str(fault):
+        by_kind = parameters_by_kind(function)
+        if by_name := [*by_kind[inspect.Parameter.KEYWORD_ONLY]]:
+            raise TypeError(
+                f"{function.__name__}() has too many arguments without a name; give the others by "
+                f"name: {joined(by_name, 'or')}"
+            ) from None
 
 
 signature = cache(inspect.signature)

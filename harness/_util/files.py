@@ -13,9 +13,12 @@ import shutil
 import stat
 import sys
 import time
+import warnings
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
+from importlib import import_module
 from pathlib import Path, PurePosixPath
+from types import ModuleType
 from typing import IO
 
 from harness.errors import MASK, HarnessError, ResultsError, is_url, masked, reason_of
@@ -44,9 +47,14 @@ def cache_folder() -> Path:
     variable = os.environ.get("HARNESS_CACHE")
     if variable:
         return Path(variable)
-    import pooch
+    return Path(pooch().os_cache("surprise-harness"))
 
-    return Path(pooch.os_cache("surprise-harness"))
+
+def pooch() -> ModuleType:
+    """Import pooch without what tqdm says in a notebook that lacks widgets, which nothing needs."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "IProgress not found")
+        return import_module("pooch")
 
 
 def read_regular(path: Path, most: int = -1) -> bytes:

@@ -24,7 +24,7 @@ SUBJECTS = ("algorithms", "libraries", "datasets", "metrics", "runs", "configs",
 
 
 @command("list algorithms", "list plugins --check", group="Start here", name="list")
-@click.argument("subject", type=options.Choice(SUBJECTS))
+@click.argument("subject", type=options.Choice(SUBJECTS, "things"))
 @click.argument("names", metavar="[NAME]...", nargs=-1)
 @options.results
 @click.option("--all", "every", is_flag=True, help="Of plugins: those of this package too.")

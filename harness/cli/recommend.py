@@ -37,7 +37,7 @@ FORMATS = ("csv", "parquet", "jsonl", "trec")
     "recommend my.yaml --users users.txt -o lists.parquet",
     group="Use a model",
 )
-@click.argument("source", metavar="CONFIG|RUN", shell_complete=words.configs_and_runs)
+@click.argument("source", metavar="CONFIG|RUN|MODEL", shell_complete=words.configs_and_runs)
 @options.row
 @options.overrides
 @click.option("--top", type=click.IntRange(1), default=10, show_default=True, help="Items a user.")
@@ -91,8 +91,9 @@ def recommend(
     """Fit one row on all ratings and write the best items of each user.
 
     Of a run, the best row with its parameters; of a config, its only algorithm; --algorithm names
-    another. Every item is a candidate, or those of --items, less those that the user has rated.
-    Estimates are clipped unless the config has `clip: false`.
+    another. A model that `harness save` wrote, as model.zip, is used as it is. Every item is a
+    candidate, or those of --items, less those that the user has rated. Estimates are clipped unless
+    the config has `clip: false`.
     """
     ending = "" if output is None else output.suffix.removeprefix(".").lower()
     form = ending if ending in FORMATS and not options.in_the_call("form") else form

@@ -21,7 +21,7 @@ from harness.console.answers import show_choices, write_config
 from harness.console.command import command
 from harness.console.progress import display
 from harness.console.screen import fail, plain, say, say_written
-from harness.console.tables import show_run
+from harness.console.tables import check_columns, show_run
 from harness.errors import ConfigError, Fault, counted, joined, listed, masked
 
 if TYPE_CHECKING:
@@ -87,6 +87,7 @@ def run(
     """
     stated = {key: settings.pop(key) for key in (*answers.KEYS, "data_columns")}
     written = None
+    check_columns(columns)
     if stated_keys := options.in_the_call(*stated):
         if configs:
             key = stated_keys[0].replace("_", "-")
@@ -109,6 +110,7 @@ def run(
     for config in configs:
         loaded, document = load(config, overrides=overrides, trust=settings["trust"])
         with_names(loaded.trackers, trackers)
+        check_columns(columns, loaded)
         if loaded.name in names:
             message = (
                 f"{loaded.name!r} is also the name of {names[loaded.name]}, whose place "

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from harness import metrics
+from harness._util.files import write_output
 from harness.console import options
 from harness.console import options as words
 from harness.console import screen as table_columns
 from harness.console.command import command
-from harness.console.screen import say
+from harness.console.screen import say, say_written
 from harness.console.tables import print_run, show_groups
 from harness.errors import HarnessError, ResultsError, joined
 from harness.plugins import registry as plugins
@@ -29,6 +30,8 @@ from harness.results.table import (
     training_frame,
     training_tables,
 )
+from harness.results.views import html_of_tables
+from harness.results.workbook import write_workbook
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,12 +40,29 @@ if TYPE_CHECKING:
     from harness.results.table import TextTable
 
 
-@command("table quickstart", "table quickstart --format latex", group="Look at results")
+ENDINGS = {
+    ".csv": "csv",
+    ".md": "markdown",
+    ".html": "html",
+    ".tex": "latex",
+    ".xlsx": "excel",
+}
+"""The form of a file by its ending."""
+
+
+@command("table quickstart", "table quickstart -o table.tex", group="Look at results")
 @options.runs
 @options.results
 @options.anyway
 @options.formats(*options.TABLES)
 @table_columns.option
+@click.option(
+    "-o",
+    "--output",
+    type=options.output,
+    help=f"A file, in the form of its ending: {', '.join(ENDINGS)}; by default it is printed.",
+)
+@options.force
 @click.option(
     "--together",
     is_flag=True,
@@ -65,6 +85,7 @@ def table(
     anyway: bool,
     form: str,
     columns: str | None,
+    output: Path | None,
     together: bool,
     groups: bool,
     folds: bool,
@@ -73,7 +94,7 @@ def table(
     shares: bool,
     metric: str | None,
 ) -> int:
-    """Print the table of a run, or of several runs together.
+    """Print the table of a run, or of several runs together, or write it to a file.
 
     With --groups, the tables of a run by groups of its users and items; as CSV, of all metrics.
     With --folds, the values of which the table of a run shows the mean; with --training, those of
@@ -82,6 +103,7 @@ def table(
     `training_shares`. With --together, runs of different data sets, or a run of several, become
     one table for a paper.
     """
+    form = form if output is None else form_of(output, form)
     opened = options.opened(runs, results)
     parts = {
         "--groups": groups, "--folds": folds, "--training": training, "--shares": shares,
@@ -96,93 +118,126 @@ def table(
     if chosen and not together and len(opened) > 1:
         raise ResultsError(f"{chosen[0]}: shows one run at a time; name one run")
     if not chosen:
-        print_run(join(opened, anyway=anyway), form, columns)
+        run = join(opened, anyway=anyway)
+        if output is None:
+            print_run(run, form, columns)
+        elif columns is not None:
+            raise HarnessError("--columns: is for the screen; leave it or --output out")
+        else:
+            WRITERS[form](run, output)
+            say_written(output)
         return 0
     if together:
         if form != "latex":
             raise HarnessError("--together: needs --format latex; add it")
 
-        say(latex_of_sets(opened).removesuffix("\n"), is_data=True)
+        _show(latex_of_sets(opened), output)
         return 0
 
+    run = opened[0]
     if analysis is not None:
-        show_analysis(opened[0], form, analysis)
+        shown = analysis_shown(run, analysis)
     elif shares:
-        show_shares(opened[0], form, metric)
+        shown = shares_shown(run, metric)
     elif groups:
-        show_parts(opened[0], form, metric)
+        shown = groups_shown(run, metric)
     elif training:
-        show_training(opened[0], form)
+        shown = Shown(
+            lambda: training_frame(run.info).drop(columns="table"),
+            lambda: training_tables(run.info),
+        )
     else:
-        show_folds(opened[0], form)
+        shown = Shown(lambda: fold_frame(run.info), lambda: fold_tables(run.info))
+    show(shown, form, output)
     return 0
 
 
-def show_folds(run: Run, form: str) -> None:
-    """Print the values of each cell of a run."""
-    if form == "csv":
-        _print_csv(fold_frame(run.info))
-    else:
-        _print(fold_tables(run.info), form)
+def form_of(path: Path, form: str) -> str:
+    """Return the form of a file by its ending; another one that was asked for is refused."""
+    found = ENDINGS.get(path.suffix.lower())
+    if found is None:
+        raise ResultsError(
+            f"--output {path}: the ending says the form; use one of {', '.join(ENDINGS)}"
+        )
+    if options.in_the_call("form") and form != found:
+        raise ResultsError(f"--format {form}: {path} is {found}; leave one of them out")
+    return found
 
 
-def show_training(run: Run, form: str) -> None:
-    """Print the values of the training part beside those of the test part."""
-    if form == "csv":
-        _print_csv(training_frame(run.info).drop(columns="table"))
-    else:
-        _print(training_tables(run.info), form)
+WRITERS: dict[str, Callable[[Run, Path], object]] = {
+    "csv": lambda run, path: run.to_csv(path),
+    "markdown": lambda run, path: run.to_markdown(path),
+    "html": lambda run, path: run.to_html(path),
+    "latex": lambda run, path: run.to_latex(path),
+    "excel": lambda run, path: run.to_excel(path),
+}
+"""What writes the table of a run, by its form."""
 
 
-def show_shares(run: Run, form: str, label: str | None) -> None:
-    """Print the learning curves of a run."""
-    if form == "csv":
-        _print_csv(plugins.hook("curve-frame")(run.info, label))
-    else:
-        _print(plugins.hook("curve-tables")(run, label), form)
+class Shown(NamedTuple):
+    """What is shown of a run: all its numbers, and the tables that people read."""
+
+    frame: Callable[[], pd.DataFrame]
+    tables: Callable[[], Sequence[TextTable]]
 
 
-def show_analysis(run: Run, form: str, name: str) -> None:
-    """Print the table of an analysis."""
+def shares_shown(run: Run, label: str | None) -> Shown:
+    """Return the learning curves of a run."""
+    return Shown(
+        lambda: plugins.hook("curve-frame")(run.info, label),
+        lambda: plugins.hook("curve-tables")(run, label),
+    )
+
+
+def analysis_shown(run: Run, name: str) -> Shown:
+    """Return the table of an analysis."""
     if name not in run.analyses:
         known = f"use {joined(run.analyses, 'or')}, or" if run.analyses else "it has none;"
         raise ResultsError(
             f"{run.name}: no table of an analysis {name!r}; {known} add it to `analyses` in the "
             "config and run it again"
         )
-    if form == "csv":
-        _print_csv(run.analyses[name])
-    else:
-        own = run.info.analyses[name]
-        _print([analysis_table(own.title or name, own.frame, own.caption)], form)
+    own = run.info.analyses[name]
+    return Shown(
+        lambda: run.analyses[name],
+        lambda: [analysis_table(own.title or name, own.frame, own.caption)],
+    )
 
 
-def show_parts(run: Run, form: str, label: str | None) -> None:
-    """Print the tables of the groups of a run."""
+def groups_shown(run: Run, label: str | None) -> Shown:
+    """Return the values of the groups of a run."""
     tables = group_tables(run.info, label)
     if not tables:
         raise ResultsError(f"{run.name}: no groups; add `groups` to its config and run it again")
-    if form != "csv":
-        _print(tables, form)
-        return
-    values = run.groups
-    if label is not None:
-        values = values[values["metric"] == str(metrics.parse(label))]
-    _print_csv(values)
+
+    def frame() -> pd.DataFrame:
+        values = run.groups
+        return values if label is None else values[values["metric"] == str(metrics.parse(label))]
+
+    return Shown(frame, lambda: tables)
 
 
-def _print(tables: Sequence[TextTable], form: str) -> None:
-    """Print tables as text, Markdown or LaTeX."""
+def show(shown: Shown, form: str, output: Path | None) -> None:
+    """Print what is shown of a run in a form, or write it to a file."""
     if form == "text":
-        for table in tables:
+        for table in shown.tables():
             show_groups(table)
-        return
-    if form == "latex":
-        texts = [table_latex(table) for table in tables]
+    elif form == "excel" and output is not None:
+        write_workbook(output, {"table": shown.frame()})
+        say_written(output)
+    elif form == "csv":
+        _show(frame_to_csv(shown.frame(), "%.8f"), output)
+    elif form == "html":
+        _show(html_of_tables(shown.tables()), output)
+    elif form == "latex":
+        _show("\n".join(map(table_latex, shown.tables())), output)
     else:
-        texts = [table.markdown for table in tables]
-    say("\n".join(texts).removesuffix("\n"), is_data=True)
+        _show("\n".join(table.markdown for table in shown.tables()), output)
 
 
-def _print_csv(frame: pd.DataFrame) -> None:
-    say(frame_to_csv(frame, "%.8f").removesuffix("\n"), is_data=True)
+def _show(text: str, output: Path | None) -> None:
+    if output is None:
+        say(text.removesuffix("\n"), is_data=True)
+    else:
+        write_output(output, text)
+        say_written(output)

@@ -11,6 +11,7 @@ import numpy as np
 from harness import metrics
 from harness._util.arguments import checked
 from harness._util.libraries import pd
+from harness._util.names import Named
 from harness.comparison.runs import common_metrics, run_names
 from harness.config.experiment import headline_of
 from harness.datasets.catalogue import CATALOGUE
@@ -32,7 +33,7 @@ COLUMNS = {"algorithm", "mean_rank", "mean rank", "letters", "wins"}
 
 
 @dataclass(frozen=True, eq=False)
-class AcrossDataSets:
+class AcrossDataSets(Named):
     """A comparison of algorithms over several data sets.
 
     Parameters
@@ -58,6 +59,8 @@ class AcrossDataSets:
     split: str
     candidates: str
     notes: list[Note]
+
+    _guessed = (None, "the comparison")
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
+from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -56,6 +57,16 @@ class Best(NamedTuple):
     config: dict[str, Any]
     evidence: list[str]
     folder: Path
+
+    def __repr__(self) -> str:
+        params = ", ".join(f"{key}={value!r}" for key, value in self.params.items())
+        lines = [f"<Best {printable(self.row.algorithm)}({printable(params)})>", *self.evidence]
+        return "\n".join(map(printable, lines))
+
+    def _repr_html_(self) -> str:
+        title, *evidence = (escape(line) for line in repr(self).split("\n"))
+        items = "".join(f"<li>{line}</li>" for line in evidence)
+        return f"<p><strong>{title}</strong></p>\n<ul>{items}</ul>"
 
     def to_yaml(self, folder: str | Path = ".") -> str:
         """Return the config as YAML for a file in a folder, with the evidence as comments."""

@@ -20,7 +20,7 @@ from pydantic import (
 )
 
 from harness import metrics
-from harness._util import seeds
+from harness._util import names, seeds
 from harness.candidates.base import CandidatesSection, Rated
 from harness.config.trackers import TrackersSection
 from harness.datasets.section import DatasetSection
@@ -474,6 +474,8 @@ class Experiment(Section):
     `dataset`, `split`, `candidates` and `seed` take one value or a list; the run computes all
     combinations.
     """
+
+    guessed: ClassVar[names.Kind | None] = "keys"
 
     name: str = Field(pattern=NAME)
     """Name of the run and of its folder in `runs/`; the file's name when left out."""

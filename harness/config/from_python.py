@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -64,7 +65,7 @@ OPTIONS = ("sim_options", "bsl_options")
 
 
 def as_sections(config: Mapping[str, object]) -> dict[str, object]:
-    """Return a config in which algorithms and iterators of Surprise are written as sections.
+    """Return a config in which classes, and algorithms and iterators of Surprise, are sections.
 
     >>> from surprise import SVD
     >>> from surprise.model_selection import KFold
@@ -92,8 +93,12 @@ def _is_of(value: object, modules: str) -> bool:
 
 
 def _algorithm(value: object, where: str) -> object:
+    if isinstance(value, Mapping) and isinstance(value.get("name"), type):
+        return {**value, "name": _algorithm(value["name"], f"{where}.name")}
     if isinstance(value, type) and f"{value.__module__}.".startswith("surprise.prediction_"):
         return value.__name__
+    if isinstance(value, type) and callable(getattr(value, "fit", None)):
+        return _place_of(value, where)
     if not _is_of(value, "prediction_algorithms"):
         return value
     kind: Any = type(value)
@@ -107,12 +112,27 @@ def _algorithm(value: object, where: str) -> object:
     return {"name": kind.__name__, "params": params} if params else kind.__name__
 
 
+def _place_of(own: type, where: str) -> str:
+    """Return the place of a class of your own, as ``module:Class``, from which it is found again.
+
+    >>> _place_of(Variables, "algorithms[0]")
+    'harness.config.yaml:Variables'
+    """
+    name = own.__qualname__
+    if getattr(sys.modules.get(own.__module__), name, None) is own:
+        return f"{own.__module__}:{name}"
+    reason = "is not what its module has under this name; define it again, and give that class"
+    if "." in name:
+        reason = "is defined inside something else; define it at the top of a module or a cell"
+    raise refusal("config", f"{where}: the class {name} {reason}")
+
+
 def _labelled(values: Sequence[object], sections: list[object]) -> list[object]:
     """Label the sections of objects of one class by the parameters that differ."""
     entries = [_name_and_params(section) for section in sections]
     labelled = list(sections)
     for place, (value, (name, params)) in enumerate(zip(values, entries, strict=True)):
-        if value is sections[place]:  # a section of the config, which can have its own label
+        if isinstance(value, str | Mapping):  # a section of the config, with a label of its own
             continue
         peers = [of_peer for peer, of_peer in entries if peer == name]
         differing = [

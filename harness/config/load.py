@@ -48,7 +48,8 @@ def load(
         if isinstance(config, Experiment):
             document = Document("config", config.model_dump(mode="json", exclude_unset=True))
         elif isinstance(config, Mapping):
-            if any(map(_is_of_surprise, (config.get("algorithms"), config.get("split")))):
+            _refuse_objects(config)
+            if any(map(_has_objects, (config.get("algorithms"), config.get("split")))):
                 config = as_sections(config)
             data = {key: plain_data(value) for key, value in config.items()}
             document = with_variables(Document("config", data, folder=folder))
@@ -85,12 +86,37 @@ def read_config(config: str | Path) -> Document:
     return document if document.recorded else extended(document)
 
 
-def _is_of_surprise(value: object) -> bool:
-    """Return whether a value is a class or an object of Surprise, or a list with one."""
+def _has_objects(value: object) -> bool:
+    """Return whether a value is a class, an object of Surprise, or a list or row with one."""
     if isinstance(value, list | tuple):
-        return any(map(_is_of_surprise, value))
-    kind = value if isinstance(value, type) else type(value)
-    return kind.__module__.partition(".")[0] == "surprise"
+        return any(map(_has_objects, value))
+    if isinstance(value, Mapping):
+        return isinstance(value.get("name"), type)
+    return isinstance(value, type) or type(value).__module__.partition(".")[0] == "surprise"
+
+
+LOADED = ("columns", "tocoo", "raw_ratings", "user_ids")
+"""Attributes of which frames, matrices, data sets of Surprise and ratings have one."""
+
+
+def _refuse_objects(config: Mapping[str, object]) -> None:
+    """Refuse loaded data and fitted models of your own where a config names them."""
+    data, rows = config.get("dataset"), config.get("algorithms")
+    if any(hasattr(data, name) for name in LOADED) and not isinstance(data, Section):
+        raise refusal(
+            "config",
+            f"dataset: found {brief(data)}; give loaded data beside the config: "
+            "harness.run(config, ratings=data)",
+        )
+    for place, row in enumerate(rows if isinstance(rows, list | tuple) else [rows]):
+        own = type(row)
+        is_own = hasattr(row, "fit") and not isinstance(row, type | Section)
+        if is_own and own.__module__.partition(".")[0] != "surprise":
+            raise refusal(
+                "config",
+                f"algorithms[{place}]: found an object of {own.__name__}; give the class, "
+                f"{own.__name__}, with parameters as {{'name': {own.__name__}, 'params': {{...}}}}",
+            )
 
 
 _TEXTS = TypeAdapter(list[str])

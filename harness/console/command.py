@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from harness._util import names
 from harness._util import terminal as streams
 from harness.console.screen import documents
 
@@ -65,6 +66,14 @@ class Command(click.Command):
 
 class CommandGroup(Command, click.Group):
     """A command that consists of commands, as `harness cache`."""
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command by its name, or fail with what its name means here."""
+        found = super().get_command(ctx, cmd_name)
+        if found is None and not ctx.resilient_parsing:
+            hint = names.advice("commands-of-cache", cmd_name, self.commands)
+            ctx.fail(f"No such command {cmd_name!r}; {hint}")
+        return found
 
 
 def command(

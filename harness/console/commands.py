@@ -17,11 +17,19 @@ import click
 from click.shell_completion import CompletionItem
 
 import harness
+from harness._util import names
 from harness._util import terminal as streams
 from harness.console.command import write_examples
 from harness.console.json import JsonDocument
 from harness.console.screen import TRACEBACK, documents, listeners, log_to, say, shows_tracebacks
-from harness.errors import HarnessError, PluginError, Terminated, masked_text, reason_of
+from harness.errors import (
+    HarnessError,
+    PluginError,
+    Terminated,
+    masked_text,
+    reason_of,
+    suggestion,
+)
 from harness.plugins import registry as plugins
 
 EXAMPLES = ("harness run quickstart", "harness new my.yaml --dataset ratings.csv")
@@ -48,11 +56,16 @@ class _Commands(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.commands:
-            names = plugins.builtin_names("commands")
-            if cmd_name not in names and cmd_name not in plugins.names("commands"):
+            known = plugins.names("commands")
+            if cmd_name not in plugins.builtin_names("commands") and cmd_name not in known:
                 if ctx.resilient_parsing:  # completion in a shell
                     return None
-                ctx.fail(f"No such command {cmd_name!r}; {plugins.absent('commands', cmd_name)}")
+                hint = f"{suggestion('', known)}, or install the package that has it"
+                if said := names.meant("commands", cmd_name):
+                    hint = f"use {said}"
+                elif names.near("commands", cmd_name, known):
+                    hint = plugins.absent("commands", cmd_name)
+                ctx.fail(f"No such command {cmd_name!r}; {hint}")
             command = _loaded(cmd_name)
             if cmd_name not in plugins.builtin_names("commands"):
                 return command
@@ -284,7 +297,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if context is not None and not bare:
             say(context.get_usage(), err=True)
         # Click lists choices on lines of their own, with tabs.
-        message = error.format_message()
+        message = _usage_error(error)
         say(message if bare else f"Error: {' '.join(message.split())}", err=True)
         status, failure = 2, ("usage", " ".join(message.split()), error)
     except Exception as error:
@@ -303,6 +316,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
         hear(f"exit code {status}")
     listeners.clear()
     sys.exit(status)
+
+
+def _usage_error(error: click.ClickException) -> str:
+    """Return what is wrong with a call; for an unknown option, which one the command has."""
+    context = getattr(error, "ctx", None)
+    if not isinstance(error, click.NoSuchOption) or context is None:
+        return error.format_message()
+
+    params = context.command.params
+    known = [option for each in params for option in each.opts if option.startswith("-")]
+    hint = names.near("options", error.option_name, known)
+    hint = hint or f"`{context.command_path} --help` lists them"
+    return f"No such option {error.option_name!r}; {hint}"
 
 
 def _system_fault(error: Exception) -> str:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from harness.results.runs import Run
 
 
+SAVED = ".zip"
+"""The ending of a saved model."""
 CONFIG_ENDINGS = (".yaml", ".yml")
 SAY_SECONDS = 5.0
 """Seconds between two lines that say how far a stage is."""
@@ -38,7 +40,7 @@ def fitted(
     Parameters
     ----------
     source : str
-        A config, or a run by its folder or its name.
+        A config, a run by its folder or its name, or a model that `harness save` wrote.
     results : Path
         Folder of the runs.
     choice : dict
@@ -48,6 +50,15 @@ def fitted(
     overrides : sequence of str
         Changes of a config, as of `harness run`.
     """
+    if Path(source).suffix.lower() == SAVED and Path(source).is_file():
+        stated = [f"--{key}" for key, value in choice.items() if value]
+        if stated or overrides:
+            raise HarnessError(
+                f"{[*stated, '--set'][0]}: {source} is a saved model; leave the option out"
+            )
+        model = harness.load_model(source)
+        check(model.trainset)
+        return model, True
     origin: Run | str = source
     if Path(source).suffix not in CONFIG_ENDINGS:
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from click.shell_completion import CompletionItem
 
 import harness.config
 import harness.results
+from harness._util import names
 from harness._util.arguments import check_path
 from harness._util.files import refuse_below_file, refuse_link
 from harness.errors import ResultsError, nearest
@@ -126,16 +127,31 @@ printed = _Output(is_printed=True)
 
 
 class Choice(_Choice):
-    """A choice whose message suggests the nearest word."""
+    """A choice whose message suggests the nearest word.
+
+    Parameters
+    ----------
+    choices : sequence of str
+    kind : str, optional
+        The section of ``names.toml`` with words that people use in their place.
+    """
+
+    def __init__(self, choices: Sequence[str], kind: names.Kind | None = None) -> None:
+        super().__init__(choices)
+        self.kind = kind
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the word, or fail."""
         try:
             return super().convert(value, param, ctx)
         except click.BadParameter as error:
-            if (meant := nearest(value, self.choices)) is None:
+            meant = nearest(value, self.choices)
+            hint = "" if meant is None else f"did you mean {meant!r}?"
+            if self.kind is not None:
+                hint = names.near(self.kind, value, self.choices)
+            if not hint:
                 raise
-            self.fail(f"{error.message.rstrip('.')}; did you mean {meant!r}?", param, ctx)
+            self.fail(f"{error.message.rstrip('.')}; {hint}", param, ctx)
 
 
 configs = click.argument(

@@ -9,12 +9,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from harness.datasets.columns import RATINGS
 from harness.errors import HarnessError, MetricError, joined, suggestion
-from harness.metrics import parse
+from harness.metrics import parse, parse_many
 from harness.report import latex
-from harness.results.runs import to_markdown
 from harness.results.table import (
+    AGAINST_BEST,
+    COLUMNS,
     GROUP,
+    TIMES,
     TextTable,
     display_table,
     divided,
@@ -23,8 +26,10 @@ from harness.results.table import (
     to_csv,
 )
 from harness.results.verdict import MOST_NOTES, notes_beside, verdict_lines
+from harness.results.views import to_markdown
 
 if TYPE_CHECKING:
+    from harness.config.experiment import Experiment
     from harness.results.record import RunInfo
     from harness.results.runs import Run
 
@@ -165,19 +170,78 @@ def chosen(info: RunInfo, columns: str) -> TextTable:
         return table
     if columns.strip() == METRICS:
         return _only(table, [*names, *info.metrics])
-    by_name = {column.casefold(): column for column in (*table.columns, SECONDS)}
-    titles = list(names)
-    for part in _divided(columns):
-        title = by_name.get(part.casefold()) or _label(part)
-        if title not in by_name.values():
-            choices = [*by_name.values(), ALL, METRICS]
-            raise HarnessError(f"--columns: no column {part!r}; {suggestion(part, choices)}")
-        titles.append(title)
+    titles = names + [_title(part, [*table.columns, SECONDS, ERROR]) for part in _divided(columns)]
     source = summed if SECONDS in titles else table
-    if missing := [title for title in titles if title not in source.columns]:
-        message = f"--columns: {SECONDS} has {joined(missing)} in it"
-        raise HarnessError(f"{message}; leave one of them out")
+    titles = [title for title in titles if title != ERROR or title in source.columns]
+    _refuse_summed([title for title in titles if title not in source.columns])
     return _only(source, dict.fromkeys(titles))
+
+
+def check_columns(columns: str | None, experiment: Experiment | None = None) -> None:
+    """Refuse names of columns that the table of an experiment cannot have, before it is run.
+
+    Parameters
+    ----------
+    columns : str or None
+        As `chosen` takes it; None for no names.
+    experiment : Experiment, optional
+        Without one, only columns of the data file are refused.
+
+    Raises
+    ------
+    HarnessError
+        For a name that is none.
+
+    Examples
+    --------
+    >>> check_columns("user=customer")
+    Traceback (most recent call last):
+    harness.errors.HarnessError: --columns: chooses columns of the table; for those of the data
+    file, --data-columns user=customer
+    """
+    parts = _divided(columns or "")
+    for part in parts:
+        role, equals, _ = part.partition("=")
+        if equals and role.strip() in RATINGS.kinds:
+            raise HarnessError(
+                "--columns: chooses columns of the table; for those of the data file, "
+                f"--data-columns {columns}"
+            )
+    if experiment is None or parts in ([ALL], [METRICS]):
+        return
+    parts_of_name: list[Sequence[object]]
+    parts_of_name = [experiment.dataset, experiment.split, experiment.candidates]
+    titles = ["algorithm", ERROR, SECONDS, *map(str, parse_many(experiment.metrics))]
+    titles += [name for name, values in zip(GROUP, parts_of_name, strict=True) if len(values) > 1]
+    searched = any(row.search for row in experiment.algorithms)
+    titles += [column.title for column in COLUMNS if searched or not column.of_search]
+    if experiment.statistics is not None and experiment.statistics.margin is not None:
+        titles.append(AGAINST_BEST)
+    chosen_titles = [_title(part, titles) for part in parts]
+    if SECONDS in chosen_titles:
+        summed = [column.title for column in COLUMNS if column.name in TIMES]
+        _refuse_summed([title for title in chosen_titles if title in summed])
+
+
+ERROR = "error"
+"""The column of what failed, which a table has where something did."""
+
+
+def _title(part: str, titles: Iterable[str]) -> str:
+    """Return the title of a column by its name in any case, or refuse it."""
+    by_name = {title.casefold(): title for title in titles}
+    title = by_name.get(part.casefold()) or _label(part)
+    if title in by_name.values():
+        return title
+    choices = [*by_name.values(), ALL, METRICS]
+    raise HarnessError(f"--columns: no column {part!r}; {suggestion(part, choices)}")
+
+
+def _refuse_summed(titles: Sequence[str]) -> None:
+    """Refuse columns beside the sum that has them in it."""
+    if titles:
+        message = f"--columns: {SECONDS} has {joined(titles)} in it"
+        raise HarnessError(f"{message}; leave one of them out")
 
 
 def _divided(columns: str) -> list[str]:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
+from harness._util.files import pooch as imported_pooch
 from harness._util.files import write_whole
 from harness.datasets.catalogue import DataSet, WheelMember, is_archive
 from harness.datasets.limits import PATIENCE, SLOWEST
@@ -123,8 +124,7 @@ def fetch(data_set: DataSet, folder: Path, progress: Progress | None = None) -> 
 
 
 def _from_web(url: str, data_set: DataSet, folder: Path, progress: Progress | None) -> Path:
-    import pooch
-
+    pooch = imported_pooch()
     pooch.get_logger().setLevel("WARNING")
     transfer = Transfer(most_bytes(data_set.archive_bytes or 1 << 30), progress)
     store = pooch.create(

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from harness._util.arguments import checked
 from harness._util.libraries import pd
+from harness._util.names import Named
 from harness.datasets import features
 from harness.datasets.cleaning import clean
 from harness.datasets.columns import RATINGS
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ratings:
+class Ratings(Named):
     """User, item and rating of each row, in the order of the source.
 
     Made by `harness.datasets.load` or by one of the ``from_`` methods, which check their input; the
@@ -85,6 +86,8 @@ class Ratings:
     user_features: pd.DataFrame | None = None
     item_features: pd.DataFrame | None = None
     at_random: NDArray[np.float64] | None = None
+
+    _guessed = ("ratings", "ratings")
 
     def __len__(self) -> int:
         return len(self.ratings)

@@ -31,6 +31,7 @@ from harness.results.description import (
     MOST_VALUES,
     QUANTILES,
     DataDescription,
+    Descriptions,
     Quantile,
     SplitDescription,
 )
@@ -212,13 +213,13 @@ def _warnings_of_split(split: SplitDescription, *, rated: bool) -> Iterator[str]
 
 @checked(DataError)
 def describe(
-    source: str | Path | Mapping[str, Any] | Ratings, *, ratings: Any = None
-) -> list[DataDescription]:
+    source: str | Path | Mapping[str, Any] | Ratings | Any, *, ratings: Any = None
+) -> Descriptions:
     """Describe data, and each split of a config.
 
     Parameters
     ----------
-    source : str, path, mapping or Ratings
+    source : str, path, mapping, Ratings, DataFrame or surprise.Dataset
         A name from ``harness list datasets``, a file of ratings, a config (YAML file, run's folder,
         or mapping with ``algorithms``), or loaded data.
     ratings : Ratings, DataFrame or surprise.Dataset, optional
@@ -227,7 +228,8 @@ def describe(
     Returns
     -------
     list of DataDescription
-        One for each data set of a config, filtered as it says; otherwise one. ``print`` shows it.
+        One for each data set of a config, filtered as it says; otherwise one. ``print`` and a
+        notebook show them.
 
     Raises
     ------
@@ -242,17 +244,17 @@ def describe(
     (671, 9066, 0.72)
     """
     if isinstance(source, Ratings):
-        return [describe_ratings(source)]
+        return Descriptions([describe_ratings(source)])
     if isinstance(source, os.PathLike):
         source = Path(source)
     if not is_config(source):
-        return [describe_ratings(datasets.load(source))]
+        return Descriptions([describe_ratings(datasets.load(source))])
     if isinstance(ratings, str | os.PathLike | Mapping):
         ratings = datasets.load(ratings)
-    return describe_plan(Plan.from_config(source, ratings=ratings))
+    return Descriptions(describe_plan(Plan.from_config(source, ratings=ratings)))
 
 
-def is_config(source: str | Path | Mapping[str, Any]) -> bool:
+def is_config(source: str | Path | Mapping[str, Any] | Any) -> bool:
     """Return whether a source names a config, or is one, rather than ratings."""
     if not isinstance(source, str | Path):
         return isinstance(source, Mapping) and not {"algorithms", "dataset"}.isdisjoint(source)

@@ -13,6 +13,7 @@ from harness._util.libraries import pd
 from harness.algorithms import registry, surprise
 from harness.algorithms.parameters import BSL_OPTIONS
 from harness.algorithms.trainset import ColumnTrainset
+from harness.datasets import load
 from harness.errors import AlgorithmError, DataError
 from harness.models import estimates as models
 from harness.models import estimates as numerical_causes
@@ -45,10 +46,10 @@ PATIENCE = 5
 """Epochs without a better error after which a search for their number ends."""
 
 
-@checked(AlgorithmError)
+@checked(AlgorithmError, leaving=("trainset",))
 def fit(
-    model: surprise.AlgoBase,
-    trainset: surprise.Trainset | surprise.Dataset,
+    model: surprise.AlgoBase | str,
+    trainset: Any,
     *,
     validation: float | None = None,
     patience: int = PATIENCE,
@@ -57,10 +58,13 @@ def fit(
 
     Parameters
     ----------
-    model : surprise.AlgoBase
-        Fitted in place. A class of your own is fitted by its own ``fit``.
-    trainset : surprise.Trainset or surprise.Dataset
-        Of a data set, all ratings are used.
+    model : surprise.AlgoBase or str
+        Fitted in place. A class of your own is fitted by its own ``fit``. A name, as ``"SVD"``,
+        stands for a new model of the algorithm that a config names so, with its usual parameters
+        and the seed 0.
+    trainset : surprise.Trainset, surprise.Dataset, Ratings, DataFrame, str or Path
+        Of a data set, all ratings are used. What is not of Surprise is read by `harness.load`: a
+        name, a path, a frame.
     validation : float, optional
         In (0, 1): share of the ratings, drawn at random, on which SVD, SVDpp, NMF and BaselineOnly
         with ``sgd`` stop early. The error of each epoch up to ``n_epochs`` is measured there; the
@@ -78,10 +82,10 @@ def fit(
     Raises
     ------
     AlgorithmError
-        If `trainset` is neither, the fit diverges, or it divides by zero, as in cosines of zeros;
-        with `validation`, if the algorithm has no epochs.
+        If the algorithm is unknown; if the fit diverges, or divides by zero, as in cosines of
+        zeros; with `validation`, if the algorithm has no epochs.
     DataError
-        If a rating is not finite.
+        If `trainset` is no ratings, or one is not finite.
 
     Notes
     -----
@@ -96,10 +100,16 @@ def fit(
     >>> model = harness.fit(surprise.SVD(random_state=0), ratings)
     >>> float(model.predict("1", "31").est)
     2.4...
+    >>> type(harness.fit("SVD", "bundled")).__name__
+    'SVD'
     >>> model = harness.fit(surprise.SVD(n_epochs=60, random_state=0), ratings, validation=0.1)
     >>> model.n_epochs < 60, [*model.error_by_epoch]
     (True, ['epoch', 'rmse'])
     """
+    if isinstance(model, str):
+        model = registry.create(model, {}, seed=0)
+    if not isinstance(trainset, surprise.Trainset | surprise.Dataset):
+        trainset = load(trainset).to_surprise()
     if isinstance(trainset, surprise.Dataset):
         trainset = trainset.build_full_trainset()
     if not trainset.n_ratings:

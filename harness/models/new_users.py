@@ -14,6 +14,7 @@ from harness._util.arguments import as_array, checked
 from harness._util.libraries import pd
 from harness.algorithms import registry, surprise
 from harness.algorithms.trainset import ColumnTrainset, Floats, group_lists
+from harness.datasets.columns import RATINGS
 from harness.errors import AlgorithmError, DataError, listed
 from harness.rankings.columns import as_ids
 
@@ -108,11 +109,25 @@ def inner_ids(where: str, raw_ids: Sequence[Any], trained: Mapping[Any, int]) ->
 
 
 def rating_columns(ratings: pd.DataFrame) -> pd.DataFrame:
-    """Return the columns user, item and rating, or raise a DataError."""
+    """Return the columns user, item and rating by the names that files have, or raise a DataError.
+
+    >>> [*rating_columns(pd.DataFrame({"customer_id": ["a"], "sku": ["x"], "stars": [4]}))]
+    ['user', 'item', 'rating']
+    """
     names = ["user", "item", "rating"]
-    if missing := {*names} - {*ratings}:
-        raise DataError(f"ratings: no column {', '.join(sorted(missing))}; have user, item, rating")
-    return ratings[names].reset_index(drop=True)
+    found = {}
+    for role in names:
+        exact = [place for place, name in enumerate(ratings.columns) if name == role]
+        places = exact or RATINGS.positions([str(name) for name in ratings.columns], role)
+        if len(places) == 1:
+            found[role] = ratings.iloc[:, places[0]]
+    if missing := [role for role in names if role not in found]:
+        present = ", ".join(map(repr, ratings.columns)) or "none"
+        raise DataError(
+            f"ratings: no column {', '.join(missing)} among {present:.200}; rename them to user, "
+            "item and rating"
+        )
+    return pd.DataFrame(found).reset_index(drop=True)
 
 
 def on_scale(trainset: ColumnTrainset, frame: pd.DataFrame) -> Floats:

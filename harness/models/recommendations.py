@@ -6,18 +6,21 @@ Everything here takes and gives raw ids, and models that Surprise itself fitted 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal
+from zipfile import is_zipfile
 
 import numpy as np
 from numpy.typing import NDArray
 
-from harness._util.arguments import checked
+from harness._util.arguments import checked, quoted
 from harness._util.kernels import rows_of_owners
 from harness._util.libraries import pd
 from harness.algorithms import predicted, surprise
 from harness.algorithms.trainset import ColumnTrainset
 from harness.errors import AlgorithmError, listed
 from harness.models import estimates as models
+from harness.models.files import load_model
 from harness.models.new_users import fold_in, in_columns, inner_ids
 from harness.rankings.catalogue import top_columns
 from harness.rankings.columns import as_ids
@@ -85,9 +88,9 @@ def estimate(model: surprise.AlgoBase, pairs: Iterable[Any] | pd.DataFrame) -> F
     return estimates
 
 
-@checked(AlgorithmError)
+@checked(AlgorithmError, leaving=("ratings",))
 def recommend(
-    model: surprise.AlgoBase,
+    model: surprise.AlgoBase | str | Path,
     ratings: Mapping[object, float] | pd.DataFrame | None = None,
     n: int = 10,
     *,
@@ -103,8 +106,9 @@ def recommend(
 
     Parameters
     ----------
-    model : surprise.AlgoBase
-        Fitted, by `harness.fit` or by its own ``fit``.
+    model : surprise.AlgoBase, str or Path
+        Fitted, by `harness.fit` or by its own ``fit``; or the file of a model that
+        `harness.save_model` wrote.
     ratings : mapping of item to rating, or DataFrame, optional
         Ratings of a new user, whom `fold_in` adds; a DataFrame with columns ``user``, ``item`` and
         ``rating`` has several. Without it, lists are for users of the training set.
@@ -173,9 +177,21 @@ def recommend(
     return pd.concat(blocks, ignore_index=True)
 
 
-@checked(AlgorithmError)
+def _check_ratings(ratings: object) -> None:
+    """Refuse what stands where ratings of a new user belong, as a user or a number of items."""
+    if ratings is None or isinstance(ratings, Mapping | pd.DataFrame):
+        return
+    advice = "give a mapping of items to ratings of a new user, a pandas.DataFrame, or users=[...]"
+    if isinstance(ratings, int) and not isinstance(ratings, bool):
+        advice = f"give n={ratings} for so many items a user"
+    if isinstance(ratings, str):
+        advice = f"give users=[{ratings!r:.60}] for a user of the training set"
+    raise AlgorithmError(f"recommend: ratings is {quoted(ratings)}; {advice}")
+
+
+@checked(AlgorithmError, leaving=("ratings",))
 def recommend_in_blocks(
-    model: surprise.AlgoBase,
+    model: surprise.AlgoBase | str | Path,
     ratings: Mapping[object, float] | pd.DataFrame | None = None,
     n: int = 10,
     *,
@@ -204,6 +220,14 @@ def recommend_in_blocks(
     >>> sum(len(block) for block in harness.recommend_in_blocks(model, n=3))
     2013
     """
+    _check_ratings(ratings)
+    if isinstance(model, str | Path):
+        if Path(model).suffix.lower() in ("", ".yaml", ".yml") and not is_zipfile(model):
+            raise AlgorithmError(
+                f"recommend: {str(model)!r} is no saved model; of a run or a config, "
+                f"harness.fit_row({str(model)!r:.60}) fits a row first"
+            )
+        model = load_model(model)
     if n < 1:
         raise AlgorithmError(f"recommend: n is {n}; give a whole number from 1")
     model = in_columns(model) if ratings is None else fold_in(model, ratings)

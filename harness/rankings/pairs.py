@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness._util.arguments import as_array, checked, warn
+from harness._util.arguments import as_array, check_argument, checked, warn
 from harness._util.kernels import group_rows
 from harness.errors import MetricError
 from harness.metrics import Pairs, Rankings, Value, dcg
@@ -163,17 +163,36 @@ def _from_predictions(predictions: Any) -> Rankings:
     return lists
 
 
-@checked(MetricError)
-def ndcg(predictions: Any, k: int | None = 10, **params: Any) -> float:
-    """Return the mean NDCG@k of predictions over their users.
+UNSET: Any = object()
+"""An argument that was not given, where None is a value."""
+
+
+@checked(MetricError, leaving=("estimated",))
+def ndcg(
+    predictions: Any = UNSET,
+    estimated: Any = UNSET,
+    k: int | None = 10,
+    *,
+    true: Any = UNSET,
+    **params: Any,
+) -> float:
+    """Return the mean NDCG@k over users: of predictions, or of true and estimated values.
 
     Parameters
     ----------
     predictions : iterable, DataFrame or mapping
         As `from_predictions` takes them: ``algo.test(testset)`` of Surprise, tuples, a table with
-        columns ``user``, ``estimate`` and ``rating``, or lists by user.
+        columns ``user``, ``estimate`` and ``rating``, or lists by user. With `estimated`, the true
+        values.
+    estimated : sequence, array, mapping or DataFrame, optional
+        The estimated values of the same items, after the true ones as in scikit-learn's
+        ``ndcg_score``: numbers of one user, an array of users by items, lists or mappings of items
+        by user, or tables with columns ``user``, ``item`` and ``estimate``. A whole number, or
+        None, in this place is `k`.
     k : int or None
         Cut-off rank; None for whole lists.
+    true : sequence, array, mapping or DataFrame, optional
+        The true values by their name, whatever they look like.
     **params
         As in a label: ``ties="first"``, ``gain="linear"``, ``gain="binary(4)"``, ...
 
@@ -186,7 +205,9 @@ def ndcg(predictions: Any, k: int | None = 10, **params: Any) -> float:
     Raises
     ------
     MetricError
-        If a parameter or a prediction cannot be used.
+        If a parameter or a prediction cannot be used; if shapes, users or items of true and
+        estimated values differ; if the first of the two look like estimates, and the second like
+        ratings.
 
     Warns
     -----
@@ -194,6 +215,12 @@ def ndcg(predictions: Any, k: int | None = 10, **params: Any) -> float:
         If all ratings are equal, as in an anti-test set of Surprise, where each is the mean of the
         training set: any order scores the same. If the gain of 2**rel - 1 meets ratings far above
         10, of which the highest decide nearly all.
+
+    Notes
+    -----
+    ``ndcg(true, estimated, k=k, gain="linear", undefined=0)`` is scikit-learn's
+    ``ndcg_score(true, estimated, k=k)``, whose gain is the value itself, and which counts a user
+    without a positive value as 0. There, `k` is None by default.
 
     Examples
     --------
@@ -203,10 +230,20 @@ def ndcg(predictions: Any, k: int | None = 10, **params: Any) -> float:
     >>> ratings = [3, 4, 5, 1, 2, 3, 4, 5, 5, 4]
     >>> round(ndcg(zip(estimates, ratings), k=10, ties="first"), 12)
     0.961845355481
-    >>> round(ndcg(zip(estimates, ratings), k=5, ties="first"), 12)
+    >>> round(ndcg(ratings, estimates, k=5, ties="first"), 12)
     0.959091177065
+    >>> ndcg({"ann": {"x": 5, "y": 1}}, {"ann": {"x": 4.4, "y": 2.1}})
+    1.0
     """
-    rankings = _from_predictions(predictions)
+    if estimated is None or isinstance(estimated, int | np.integer):
+        k, estimated = (None if estimated is None else int(estimated)), UNSET
+        check_argument(ndcg, "ndcg", "k", k, MetricError)
+    if true is UNSET and estimated is UNSET:
+        if predictions is UNSET:
+            raise MetricError("ndcg: nothing is given; give predictions, or true and estimated")
+        rankings = _from_predictions(predictions)
+    else:
+        rankings = _from_both(predictions, estimated, true)
     scores = dcg.ndcg(rankings, k, **params)
     ratings = rankings.relevance
     if rankings.longest > 1 and ratings.min() == ratings.max():
@@ -224,6 +261,31 @@ def ndcg(predictions: Any, k: int | None = 10, **params: Any) -> float:
             "proportion"
         )
     return scores.mean
+
+
+def _from_both(first: Any, estimated: Any, true: Any) -> Rankings:
+    """Rank items by estimated values that were given apart from the true ones."""
+    from harness.rankings.aligned import aligned  # most calls can do without readers of files
+
+    is_named = true is not UNSET
+    if is_named and first is not UNSET:
+        raise MetricError("ndcg: true is given twice; give ndcg(true=..., estimated=...)")
+    if estimated is UNSET:
+        raise MetricError("ndcg: there is no estimated; give ndcg(true=..., estimated=...)")
+    users, estimates, ratings = aligned(true if is_named else first, estimated)
+    grids = _fineness(estimates), _fineness(ratings)
+    are_numbers = np.isfinite(ratings).all() and np.isfinite(estimates).all()
+    if not is_named and are_numbers and grids[0] < grids[1] and len(np.unique(estimates)) > 1:
+        raise MetricError(
+            f"ndcg: read as (true, estimated), the estimated values are {GRIDS[grids[0]]}, as "
+            "ratings are, and the true ones are not; turn them round, or say which is which: "
+            "ndcg(true=..., estimated=...)"
+        )
+    return from_grouped(*group_pairs(users, estimates, ratings))
+
+
+GRIDS = {1: "whole numbers", 2: "whole and half numbers"}
+"""What numbers of a fineness are."""
 
 
 def _check_order(rows: Sequence[Row], *, by_user: bool) -> None:
@@ -246,9 +308,8 @@ def _check_order(rows: Sequence[Row], *, by_user: bool) -> None:
         "them round"
     )
     if first < second:
-        grids = {1: "whole numbers", 2: "whole and half numbers"}
         raise MetricError(
-            f"predictions: read as {form}, the estimates are {grids[first]}, as ratings are, and "
+            f"predictions: read as {form}, the estimates are {GRIDS[first]}, as ratings are, and "
             f"the ratings are not; {advice}"
         )
     if is_triple and by_user and first == second:
@@ -258,7 +319,7 @@ def _check_order(rows: Sequence[Row], *, by_user: bool) -> None:
         )
 
 
-def _fineness(values: Sequence[float]) -> int:
+def _fineness(values: ArrayLike) -> int:
     """Return 1 for whole numbers, 2 for whole and half ones, 3 for others."""
     doubled = 2 * np.asarray(values, dtype=np.float64)
     return 3 if (doubled % 1 != 0).any() else 2 if (doubled % 2 != 0).any() else 1

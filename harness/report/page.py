@@ -32,7 +32,7 @@ from harness.report.plots import kinds
 from harness.report.styles import COLOURS, FAINT, INK, MUTED, RULE, symbol
 from harness.report.summary import ASSETS, Summary, failures_text, summarise, templates
 from harness.results.reading import find_runs, read_run, took
-from harness.results.runs import Run, to_markdown
+from harness.results.runs import Run
 from harness.results.table import (
     AGAINST_BEST,
     columns_of,
@@ -44,6 +44,7 @@ from harness.results.table import (
     to_csv,
 )
 from harness.results.verdict import verdict_lines
+from harness.results.views import to_markdown
 
 if TYPE_CHECKING:
     from jinja2 import Template

@@ -12,8 +12,9 @@ from harness import metrics
 from harness._util.arguments import checked
 from harness._util.libraries import pd
 from harness.errors import HarnessError, ResultsError, joined
-from harness.report.summary import ResultTable, Summary, p_text, sentences, summarise
+from harness.report.summary import ResultTable, Summary, sentences, summarise
 from harness.results.cells import measured
+from harness.results.pairs import p_text
 from harness.results.record import RunInfo
 from harness.results.runs import Run
 from harness.results.table import (

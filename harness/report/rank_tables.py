@@ -15,7 +15,8 @@ from harness.errors import ResultsError
 from harness.report import drawing
 from harness.report.drawing import LABEL, SUBTITLE
 from harness.report.styles import FAINT, INK, MUTED, algorithm_styles
-from harness.report.summary import p_text, sentences, shortened
+from harness.report.summary import sentences, shortened
+from harness.results.pairs import p_text
 from harness.results.table import (
     DEFAULT_DECIMALS,
     escape_latex,

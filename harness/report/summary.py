@@ -227,17 +227,6 @@ def failures_text(failed: Sequence[FailedCell]) -> str:
     return sentences("failures", failed=failed)
 
 
-def p_text(value: float, is_bound: bool) -> str:
-    """Write a p-value; an upper bound as one, in no more digits than resamples can give.
-
-    >>> p_text(0.012, False), p_text(0.0091, True), p_text(1e-9, True), p_text(2e-9, False)
-    ('p = 0.012', 'p ≤ 0.0091', 'p ≤ 0.0001', 'p = 2e-9')
-    """
-    if is_bound:
-        return f"p ≤ {max(value, 1e-4):.2g}"
-    return "p = " + (f"{value:.2g}" if value >= 1e-4 else f"{value:.0e}".replace("e-0", "e-"))
-
-
 @cache
 def templates() -> Environment:
     """Return the templates of text and pages; values in HTML are escaped."""

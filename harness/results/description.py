@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import textwrap
 from collections.abc import Iterator
+from html import escape
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -158,6 +159,21 @@ class DataDescription(Record):
 
     def __str__(self) -> str:
         return self.text()
+
+    __repr__ = __str__  # what a session shows; all numbers are in `to_json`
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(self.text())}</pre>"
+
+
+class Descriptions(list[DataDescription]):
+    """Descriptions of several data sets, which a session or a notebook shows as text."""
+
+    def __repr__(self) -> str:
+        return "\n\n".join(map(str, self))
+
+    def _repr_html_(self) -> str:
+        return "\n".join(each._repr_html_() for each in self)
 
 
 def lines(description: DataDescription, width: int) -> Iterator[str]:

@@ -18,6 +18,8 @@ from harness.results.folder import check_file, earlier_runs, name_of, own_names,
 from harness.results.record import NO_DIGEST, SCHEMA_VERSION, RunInfo, record_in
 from harness.results.runs import Run
 
+RUNS = "runs"
+"""The usual folder of runs."""
 MOST_BYTES = 64_000_000
 
 
@@ -64,6 +66,8 @@ def _read_run(folder: Path) -> Run:
     if not (folder / RUN_FILE).is_file():
         names = [run.name for run in find_runs(folder.parent)]
         hint = suggestion(folder.name, names) if names else "run a config first"
+        if ((beside := folder.parent / RUNS / folder.name) / RUN_FILE).is_file():
+            hint = f"did you mean {str(beside)!r}?"
         raise ResultsError(f"{folder}: no run there; {hint}")
     info = read_info(folder / RUN_FILE)
     if info.name == name_of(folder) != folder.name:  # an earlier run says everywhere which one

@@ -30,25 +30,12 @@ from harness.results.folder import (
 from harness.results.frames import rows_in, trials_in
 from harness.results.importance import importance_frame
 from harness.results.record import RunInfo, record_in, to_json
-from harness.results.table import (
-    AGAINST_BEST,
-    BOUNDS,
-    GROUP,
-    display_table,
-    divided,
-    escape_markdown,
-    headline,
-    is_apart,
-    markdown_table,
-)
-from harness.results.verdict import verdict_lines
-from harness.results.views import SessionViews
+from harness.results.table import BOUNDS, GROUP
+from harness.results.views import SessionViews, to_markdown
 
 if TYPE_CHECKING:
     from harness.results.outputs import OutputFiles
 
-WORDS = {"algorithm", "error", AGAINST_BEST, *GROUP}
-"""The columns of the results table that are not numbers."""
 NO_ROOM = 1e-12  # best and random order that differ by no more are the same
 
 
@@ -393,24 +380,3 @@ class Run(SessionViews):
         if earlier is not None:
             run.earlier, run.changed = earlier, differences(record_in(earlier), record_in(folder))
         return run
-
-
-def to_markdown(info: RunInfo) -> str:
-    """Return ``table.md``: what was run, the verdict, the table, and the notes under it."""
-    table = display_table(info)
-    parts = divided(table) if is_apart(table) else [table]
-    lines = [
-        f"# {escape_markdown(info.name)}",
-        "",
-        *([escape_markdown(info.description), ""] if info.description else []),
-        escape_markdown(headline(info)),
-        "",
-        *(f"{escape_markdown(line)}\n" for line in verdict_lines(info)),
-    ]
-    for number, part in enumerate(parts):
-        if len(parts) > 1:
-            lines += [*[""] * (number > 0), f"## {escape_markdown(part.title)}", ""]
-        lines += markdown_table(part.columns, part.rows, WORDS)
-    if info.notes:
-        lines += ["", *(f"- {escape_markdown(note)}" for note in info.notes)]
-    return "\n".join(lines) + "\n"

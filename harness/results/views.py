@@ -3,16 +3,35 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NoReturn, cast, overload
 
+from harness._util.arguments import quoted
+from harness._util.files import write_output
+from harness._util.libraries import pd
+from harness._util.names import Named
 from harness.errors import ResultsError, counted
+from harness.notes.note import Note, by_weight
 from harness.plugins import registry as plugins
+from harness.results.pairs import RowComparison, compare_rows
 from harness.results.record import RunInfo
-from harness.results.table import TextTable, display_table, divided, headline, printable
+from harness.results.table import (
+    AGAINST_BEST,
+    GROUP,
+    TextTable,
+    display_table,
+    divided,
+    escape_markdown,
+    headline,
+    is_apart,
+    markdown_table,
+    printable,
+    to_csv,
+)
 from harness.results.verdict import MOST_NOTES, notes_beside, shortened, verdict_lines
+from harness.results.workbook import write_workbook
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,12 +40,18 @@ if TYPE_CHECKING:
     from harness.results.runs import Run
 
 
-class SessionViews:
+class SessionViews(Named):
     """What a run can show of itself; each method imports what it needs when it is called."""
+
+    _guessed = ("run", "run")
 
     if TYPE_CHECKING:
         info: RunInfo
         folder: Path | None
+
+    def __getitem__(self, key: object) -> NoReturn:
+        """Say where the rows are: a run has several tables, and rows have names in each."""
+        raise TypeError(f"run[{key!r:.60}]: a run has no items; its rows are those of `run.table`")
 
     def __repr__(self) -> str:
         """Return the verdict and the table in lines of at most 80 columns."""
@@ -59,9 +84,104 @@ class SessionViews:
         """
         return cast("Axes", plugins.hook("plot")(self, kind, metric, table))
 
+    @property
+    def verdict(self) -> str:
+        """What the run says, in sentences: which row leads each table, and how sure that is.
+
+        Examples
+        --------
+        >>> import harness
+        >>> run = harness.run({
+        ...     "dataset": {"synthetic": {"n_users": 50, "n_items": 40, "n_ratings": 800}},
+        ...     "algorithms": ["ItemMean", "Random"], "metrics": ["ndcg@10"]},
+        ...     results=None)
+        >>> run.verdict.partition(" (")[0]
+        'ItemMean leads by ndcg@10'
+        """
+        return "\n".join(verdict_lines(self.info))
+
+    @property
+    def notes(self) -> list[Note]:
+        """What changes how the numbers are read, the weightiest first; each prints as a sentence.
+
+        Examples
+        --------
+        >>> import harness
+        >>> run = harness.run({
+        ...     "dataset": {"synthetic": {"n_users": 50, "n_items": 40, "n_ratings": 800}},
+        ...     "algorithms": ["Random"], "metrics": ["ndcg@10"]}, results=None)
+        >>> all(isinstance(note, harness.Note) for note in run.notes)
+        True
+        """
+        return by_weight(self.info.notes)
+
     def latex(self, *, table: int | None = None) -> str:
         """Return the results as LaTeX: one table, counted from 1, or all of them."""
         return str(plugins.hook("latex")(self, place=table))
+
+    def to_latex(self, path: str | Path | None = None, *, table: int | None = None) -> str | None:
+        r"""Return the results as LaTeX, or write them to a file.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            The file; a file that exists is replaced.
+        table : int, optional
+            Which table of the run, from 1; all of them by default.
+
+        Returns
+        -------
+        str or None
+            The LaTeX, which needs the package ``booktabs``; None with a path.
+
+        Raises
+        ------
+        ResultsError
+            If there is no such table, or the file cannot be written.
+
+        Examples
+        --------
+        >>> import harness
+        >>> run = harness.run({
+        ...     "dataset": {"synthetic": {"n_users": 50, "n_items": 40, "n_ratings": 800}},
+        ...     "algorithms": ["ItemMean"], "metrics": ["ndcg@10"]}, results=None)
+        >>> run.to_latex().startswith(r"\begin{table}")
+        True
+        """
+        return _written(self.latex(table=table), path)
+
+    def to_markdown(self, path: str | Path | None = None) -> str | None:
+        """Return verdict, table and notes as Markdown, or write them to a file; as ``table.md``."""
+        return _written(to_markdown(self.info), path)
+
+    def to_html(self, path: str | Path | None = None) -> str | None:
+        """Return verdict, table and notes as HTML, or write them to a file.
+
+        It is what a notebook shows, a part of a page; `report` writes a whole page with plots.
+        """
+        return _written(html_of(self.info), path)
+
+    def to_csv(self, path: str | Path | None = None) -> str | None:
+        """Return `table` as CSV, or write it to a file; as ``table.csv`` of the folder of a run."""
+        return _written(to_csv(self.info), path)
+
+    def to_excel(self, path: str | Path) -> None:
+        """Write the results as an Excel workbook.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file; a file that exists is replaced. Its sheets are ``table``, as `table`;
+            ``pairs``, as `pairs`; and ``notes``, the verdict and the notes.
+
+        Raises
+        ------
+        ResultsError
+            Without openpyxl or xlsxwriter (the extra ``excel``), or if the file cannot be written.
+        """
+        said = [*verdict_lines(self.info), *(str(note) for note in self.notes)]
+        run, notes = cast("Run", self), pd.DataFrame({"notes": said})
+        write_workbook(path, {"table": run.table, "pairs": run.pairs, "notes": notes})
 
     def report(self, path: str | Path | None = None, *, baseline: str | None = None) -> Path:
         """Write the page about the run.
@@ -103,29 +223,90 @@ class SessionViews:
             "Best", plugins.hook("best")(self, metric=metric, algorithm=algorithm, **tables)
         )
 
-    def compare(self, *runs: Run, anyway: bool = False) -> Run:
-        """Return this run and others as one, whose rows are compared user by user.
+    @overload
+    def compare(
+        self, *others: str, metric: str | None = None, table: int | None = None
+    ) -> RowComparison: ...
+
+    @overload
+    def compare(self, *others: Run, anyway: bool = False) -> Run: ...
+
+    def compare(
+        self,
+        *others: Run | str,
+        anyway: bool = False,
+        metric: str | None = None,
+        table: int | None = None,
+    ) -> Run | RowComparison:
+        """Compare two rows of this run, or put this run and others into one.
 
         Parameters
         ----------
-        *runs : Run
-            At least one.
+        *others : str or Run
+            The names of two rows; or at least one run, whose rows are then compared with those of
+            this one user by user.
         anyway : bool
             Put runs together that cannot be compared, with a note that says why not.
+        metric : str, optional
+            Of two rows: a label of the run; its headline metric by default.
+        table : int, optional
+            Of two rows: which table of the run, from 1; needed where there are several.
 
         Returns
         -------
-        Run
-            Without a folder.
+        RowComparison or Run
+            Of two rows, the difference, its interval, p-values, and what they say in words. Of
+            runs, one run without a folder.
 
         Raises
         ------
         ComparisonError
             For a run that is passed twice, or runs that cannot be compared.
+        ResultsError
+            For anything but two names or runs, an unknown row, metric or table, or rows that were
+            not compared.
+
+        Examples
+        --------
+        >>> import harness
+        >>> run = harness.run({
+        ...     "dataset": {"synthetic": {"n_users": 50, "n_items": 40, "n_ratings": 800}},
+        ...     "algorithms": ["ItemMean", "Random"], "metrics": ["ndcg@10"]},
+        ...     results=None)
+        >>> pair = run.compare("ItemMean", "Random")
+        >>> pair.better, pair.difference == -run.compare("Random", "ItemMean").difference
+        ('ItemMean', True)
+        >>> pair.verdict.partition(";")[0]
+        'ItemMean is significantly better than Random'
         """
-        return cast("Run", plugins.hook("compare")([self, *runs], anyway=anyway))
+        names = [other for other in others if isinstance(other, str)]
+        if names:
+            if len(names) != 2 or len(others) != 2:
+                raise ResultsError(
+                    f"compare: {len(others)} given; give two names of rows, as "
+                    "compare('SVD', 'BaselineOnly'), or runs (harness.read_run reads one)"
+                )
+            return compare_rows(self.info, names[0], names[1], metric, table)
+        if metric is not None or table is not None:
+            raise ResultsError("compare: metric and table are for two rows; leave them out")
+        for other in others:
+            if not isinstance(other, SessionViews):
+                raise ResultsError(
+                    f"compare: found {quoted(other)}; give runs, or the names of two rows"
+                )
+        return cast("Run", plugins.hook("compare")([self, *others], anyway=anyway))
 
 
+def _written(text: str, path: str | Path | None) -> str | None:
+    """Return a text, or None after it was written to a file."""
+    if path is None:
+        return text
+    write_output(Path(path), text)
+    return None
+
+
+WORDS = {"algorithm", "error", AGAINST_BEST, *GROUP}
+"""The columns of the results table that are not numbers."""
 WIDTH = 80
 """Columns of a line of text."""
 MOST_ROWS = 40
@@ -155,7 +336,7 @@ def text_of(info: RunInfo) -> str:
     for note in notes[:MOST_NOTES]:
         lines += textwrap.wrap(f"note: {printable(note)}", WIDTH)
     if len(notes) > MOST_NOTES:
-        lines.append(f"{counted(len(notes) - MOST_NOTES, 'note')} more: run.info.notes")
+        lines.append(f"{counted(len(notes) - MOST_NOTES, 'note')} more: run.notes")
     return "\n".join(line[:WIDTH].rstrip() for line in lines)
 
 
@@ -205,6 +386,15 @@ def html_of(info: RunInfo) -> str:
     return "\n".join(shown)
 
 
+def html_of_tables(tables: Iterable[TextTable]) -> str:
+    """Return tables of texts as HTML, each below its title."""
+    shown = []
+    for part in tables:
+        shown += [f"<p>{_html(part.title)}</p>", _html_table(part)]
+        shown += [f"<p>{_html(part.caption)}</p>"] if part.caption else []
+    return "\n".join(shown) + "\n"
+
+
 def _html_table(part: TextTable) -> str:
     """Return a table of texts; the best values are bold."""
     head = "".join(f"<th>{_html(column)}</th>" for column in part.columns)
@@ -222,3 +412,24 @@ def _html_table(part: TextTable) -> str:
 
 def _html(text: object) -> str:
     return escape(printable(text))
+
+
+def to_markdown(info: RunInfo) -> str:
+    """Return ``table.md``: what was run, the verdict, the table, and the notes under it."""
+    table = display_table(info)
+    parts = divided(table) if is_apart(table) else [table]
+    lines = [
+        f"# {escape_markdown(info.name)}",
+        "",
+        *([escape_markdown(info.description), ""] if info.description else []),
+        escape_markdown(headline(info)),
+        "",
+        *(f"{escape_markdown(line)}\n" for line in verdict_lines(info)),
+    ]
+    for number, part in enumerate(parts):
+        if len(parts) > 1:
+            lines += [*[""] * (number > 0), f"## {escape_markdown(part.title)}", ""]
+        lines += markdown_table(part.columns, part.rows, WORDS)
+    if info.notes:
+        lines += ["", *(f"- {escape_markdown(note)}" for note in info.notes)]
+    return "\n".join(lines) + "\n"

@@ -38,6 +38,7 @@ from pydantic_core import (
     core_schema,
 )
 
+from harness._util import names
 from harness.errors import DataError, PluginError, suggestion
 from harness.plugins import registry as plugins
 
@@ -58,6 +59,8 @@ class Section(BaseModel):
     """The key that a plain string in place of the section is the value of; empty for none."""
     added: ClassVar[Set[str]] = frozenset()
     """Keys that came after identities were first written: a default of theirs is in none."""
+    guessed: ClassVar[names.Kind | None] = None
+    """The section of ``names.toml`` with words that people use in place of its keys."""
 
     @classmethod
     def spelled_out(cls, value: object) -> object:
@@ -299,6 +302,17 @@ def validated(section: type[S], data: object, where: str) -> S:
         raise DataError(f"{where}: nested too deeply; flatten it") from None
 
 
+def _known_key(top: type[Section], location: KeyPath, data: object) -> str:
+    """Return the end of a message about an unknown key: which one to write in its place."""
+    inside = sections_at(top, location[:-1])
+    stated = _stated_kind(data, location)
+    inside = [section for section in inside if _kind(section) == stated] or inside
+    keys = {key for section in inside for key in section.model_fields}
+    if len(location) == 1 and top.guessed is not None:
+        return names.advice(top.guessed, location[-1], keys, None)
+    return suggestion(location[-1], keys)
+
+
 def explained(error: ErrorDetails, top: type[Section], data: object) -> str:
     """Return what one entry of ``ValidationError.errors()`` of a section found, and what to do.
 
@@ -312,11 +326,7 @@ def explained(error: ErrorDetails, top: type[Section], data: object) -> str:
         shown = brief(value)
     match kind:
         case "extra_forbidden":
-            inside = sections_at(top, location[:-1])
-            stated = _stated_kind(data, location)
-            inside = [section for section in inside if _kind(section) == stated] or inside
-            keys = {key for section in inside for key in section.model_fields}
-            return f"unknown key; {suggestion(location[-1], keys)}"
+            return f"unknown key; {_known_key(top, location, data)}"
         case "missing":
             return "missing; add it"
         case "union_tag_not_found":

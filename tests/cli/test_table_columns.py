@@ -161,3 +161,43 @@ def test_columns_of_another_form_are_refused(call, made, monkeypatch):
         ("compare", "one", "two", "--across"),
     ):
         assert "--columns: is" in call.refused(*words, "--columns", "rmse")
+
+
+CONFIG = """
+name: small
+dataset: {synthetic: {n_users: 60, n_items: 50, n_ratings: 1200}}
+algorithms: [BaselineOnly]
+metrics: [ndcg@10, rmse]
+"""
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ("user=who,item=what", "for those of the data file, --data-columns user=who,item=what"),
+        ("usrs", "no column 'usrs'; did you mean 'users'?"),
+        ("mae", "no column 'mae'"),
+        ("trials", "no column 'trials'"),
+        ("dataset", "no column 'dataset'"),
+        ("against best", "no column 'against best'"),
+        ("seconds,fit s", "seconds has fit s in it; leave one of them out"),
+    ],
+)
+def test_names_of_columns_are_read_before_anything_is_fitted(call, tmp_path, columns, said):
+    (tmp_path / "small.yaml").write_text(CONFIG)
+    errors = call.refused("run", "small.yaml", "--columns", columns)
+    assert f"--columns: {said}" in errors or said in errors
+    assert not (tmp_path / "runs").exists()
+    assert not [*(tmp_path / "cache").glob("**/*.cell")]
+
+
+def test_columns_of_data_are_told_apart_before_a_config_is_written(call, tmp_path):
+    (tmp_path / "ratings.csv").write_text("user,item,rating\na,x,1\nb,x,2\n")
+    call.refused("run", "--dataset", "ratings.csv", "--columns", "user=user", "--metrics", "rmse")
+    assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize("columns", ["all", "metrics", "NDCG@10,seconds", "users,error"])
+def test_columns_that_a_table_can_have_are_shown(call, tmp_path, columns):
+    (tmp_path / "small.yaml").write_text(CONFIG)
+    assert "BaselineOnly" in call.done("run", "small.yaml", "--columns", columns, "-q")

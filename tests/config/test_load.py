@@ -89,7 +89,7 @@ def test_all_faults_come_at_once_each_with_line_key_and_suggestion(tmp_path):
         ("dataset: 5", "dataset: found 5; it must be a mapping of keys to values, or its `name` "),
         (
             {"dataset": pd.DataFrame()},
-            "config: dataset: found an object of type DataFrame; it must be a",
+            "config: dataset: found an object of type DataFrame; give loaded data beside",
         ),
         ("split: [5]", "split[0]: found 5; it must be a mapping of keys to values, or its `kind`"),
         ("statistics: {margin: .nan}", "margin: found nan; it must be a finite number"),

@@ -133,7 +133,9 @@ FILES = {
     "RecBole's atomic files": text(
         "\t", "user_id:token", "item_id:token", "rating:float", "timestamp:float"
     ),
-    "`DataFrame.pivot(…).to_csv()`: users × items, found by its content": "user,i1,i2\nu1,5,3\nu2,4,\n",
+    "`DataFrame.pivot(…).to_csv()`: users × items": (
+        "user,i1,i2,i3\nu1,5,3,\nu2,4,,1\n"
+    ),
     "several files of one table": {
         "train.csv": text(",", "user", "item", "rating", rows=TRIPLES[:2], times=False),
         "test.csv": text(",", "user", "item", "rating", rows=TRIPLES[2:], times=False),

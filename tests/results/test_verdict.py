@@ -226,7 +226,7 @@ def test_the_weightiest_notes_stand_below_the_table_and_the_others_are_counted(u
     shown = text.count("note: ")
     assert shown == min(n + (n > 0), 5)
     more = n + (n > 0) - shown
-    assert (f"{counted(more, 'note')} more: run.info.notes" in text) == (more > 0)
+    assert (f"{counted(more, 'note')} more: run.notes" in text) == (more > 0)
     assert (f"{counted(more, 'note')} more</summary>" in html) == (more > 0)
     if n:
         assert text.index(str(heavy)) < text.index("note: scale")

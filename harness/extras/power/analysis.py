@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from harness import metrics
 from harness._util.libraries import pd
+from harness._util.names import Named
 from harness.comparison.best import NOT_PERSONALISED
 from harness.comparison.inference import Design, UserScores
 from harness.config.experiment import Claim, Inference
@@ -32,7 +33,7 @@ FEW_SEEDS = 20
 
 
 @dataclass(frozen=True, eq=False)
-class PowerAnalysis:
+class PowerAnalysis(Named):
     """What tests of a run can find.
 
     Parameters
@@ -70,6 +71,8 @@ class PowerAnalysis:
     level: float
     pilot: int | None = None
     notes: list[str] = field(default_factory=list)
+
+    _guessed = (None, "the analysis")
 
     def sentences(self) -> list[str]:
         """Return the answer as text, what is asked for first; numbers name their pairs."""

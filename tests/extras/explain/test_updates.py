@@ -119,7 +119,7 @@ def test_a_model_that_surprise_fitted_goes_on():
         ([(3, 2, 3.0)], DataError, "user 3; ids of the training set are like 'u0': give ids of"),
         ([("u1", "2", 3.0)], DataError, "item '2'; ids of the training set are like .*: give ids"),
         ([(None, 2, 3.0)], DataError, "without an id; give one"),
-        (pd.DataFrame({"user": ["u1"]}), DataError, "no column item, rating; have"),
+        (pd.DataFrame({"user": ["u1"]}), DataError, "no column item, rating among .user.; rename"),
     ],
 )
 def test_ratings_that_are_none_are_refused(ratings, error, message):

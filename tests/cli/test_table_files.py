@@ -1,0 +1,60 @@
+"""``harness table -o FILE``: the form is that of the ending."""
+
+import pandas as pd
+import pytest
+
+import harness
+
+CONFIG = {
+    "name": "small",
+    "dataset": {"synthetic": {"n_users": 60, "n_items": 50, "n_ratings": 1200}},
+    "algorithms": ["BaselineOnly", "ItemMean"],
+    "metrics": ["ndcg@10", "rmse"],
+    "split": {"kind": "kfold", "n_splits": 2},
+    "statistics": {"resamples": 100},
+}
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs")
+    harness.run(CONFIG, results=folder)
+    return folder
+
+
+FORMS = {"csv": "csv", "md": "markdown", "tex": "latex"}
+
+
+@pytest.mark.parametrize("ending", FORMS)
+@pytest.mark.parametrize("part", [[], ["--folds"]])
+def test_a_file_is_what_is_printed(call, runs, tmp_path, ending, part):
+    place = ["small", "--results", runs, *part]
+    printed = call.done("table", *place, "--format", FORMS[ending])
+    said = call.done("table", *place, "-o", path := tmp_path / f"table.{ending}")
+    assert said == f"written to {path}\n"
+    assert path.read_text(encoding="utf-8").rstrip("\n") == printed.rstrip("\n")
+
+
+@pytest.mark.parametrize("part", [[], ["--folds"]])
+def test_html_and_excel_have_the_rows(call, runs, tmp_path, part):
+    call.done("table", "small", "--results", runs, *part, "-o", page := tmp_path / "table.html")
+    assert "<td>ItemMean</td>" in page.read_text(encoding="utf-8")
+    pytest.importorskip("openpyxl")
+    call.done("table", "small", "--results", runs, *part, "-o", book := tmp_path / "table.xlsx")
+    assert "ItemMean" in pd.read_excel(book, sheet_name="table")["algorithm"].tolist()
+
+
+def test_what_the_ending_does_not_say_is_refused_before_the_run_is_read(call, tmp_path):
+    assert "use one of .csv, .md, .html, .tex, .xlsx" in call.refused(
+        "table", "none", "-o", "a.pdf"
+    )
+    said = call.refused("table", "none", "-o", "a.csv", "--format", "latex")
+    assert said == "--format latex: a.csv is csv; leave one of them out\n"
+    (tmp_path / "a.csv").write_text("mine")
+    assert "replace it with --force" in call.refused("table", "none", "-o", "a.csv")
+
+
+def test_columns_are_of_the_screen(call, runs):
+    place = ["small", "--results", runs]
+    said = call.refused("table", *place, "-o", "a.csv", "--columns", "ndcg@10")
+    assert said == "--columns: is for the screen; leave it or --output out\n"

@@ -1,0 +1,283 @@
+"""Names that people guess are answered, in one line, with what there is."""
+
+import ast
+import inspect
+import re
+import shlex
+import subprocess
+import sys
+from typing import get_args
+
+import click
+import pandas as pd
+import pytest
+import surprise
+from surprise import accuracy, model_selection  # noqa: F401
+
+import harness
+from harness._util import names
+from harness.comparison.across import AcrossDataSets
+from harness.config.experiment import Experiment
+from harness.config.load import load
+from harness.config.yaml import parse
+from harness.console.commands import _harness, main
+from harness.errors import ConfigError, ResultsError
+from harness.plugins import registry as plugins
+from harness.plugins.moved import MOVED
+from harness.results.pairs import RowComparison
+
+KINDS = get_args(names.Kind)
+CODE = re.compile(r"`([^`]+)`")
+CONFIG = {"dataset": "bundled", "algorithms": ["SVD"], "metrics": ["rmse"]}
+ROOTS = {
+    "harness": harness,
+    "surprise": surprise,
+    "run": harness.Run,
+    "ratings": harness.Ratings,
+    "pair": RowComparison,
+}
+WORDS = {"fit", "estimate", "search", "params"}
+"""Of a class of one's own, and of a row of `algorithms`."""
+
+
+@pytest.fixture(scope="module")
+def run():
+    data = {"synthetic": {"n_users": 40, "n_items": 30, "n_ratings": 500, "seed": 1}}
+    config = {
+        "dataset": data,
+        "algorithms": ["BaselineOnly", "ItemMean"],
+        "metrics": ["ndcg@10", "rmse"],
+    }
+    return harness.run(config, results=None)
+
+
+def command_of(words):
+    """Return a command and the rest of its words."""
+    command, context = _harness, click.Context(_harness)
+    while words and isinstance(command, click.Group) and not words[0].startswith("-"):
+        command = command.get_command(context, words.pop(0))
+        context = click.Context(command)
+    return command, words
+
+
+def check_command(line):
+    command, words = command_of(shlex.split(line)[1:])
+    if {"--help", "--version"} & {*words}:
+        return
+    command.make_parser(click.Context(command, ignore_unknown_options=False)).parse_args(words)
+
+
+def check_python(code):
+    """Resolve each name of an expression, and bind each call whose function has a signature."""
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Attribute) and (found := resolved(node)) is None:
+            raise AssertionError(ast.unparse(node))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            found = resolved(node.func)
+            if inspect.isfunction(found):
+                is_method = ast.unparse(node.func).startswith(("run.", "ratings."))
+                given = [None] * (len(node.args) + is_method)
+                keywords = {each.arg: None for each in node.keywords}
+                inspect.signature(found).bind(*given, **keywords)
+
+
+def resolved(node):
+    """Return what a chain of attributes names; True where that cannot be said without a value."""
+    parts = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not (isinstance(node, ast.Name) and node.id in ROOTS):
+        return True
+    found = ROOTS[node.id]
+    if node.id == "run" and parts[-1] in ("name", "info", "folder"):
+        return True
+    if node.id in ("pair", "ratings") and parts[-1] in found.__annotations__:
+        return True
+    for part in reversed(parts):
+        if isinstance(found, property) or type(found).__name__ == "cached_property":
+            return True  # of a value
+        found = getattr(found, part)
+    return found
+
+
+def check_config(text):
+    if ":" not in text:
+        assert text in Experiment.model_fields or text in WORDS, text
+        return
+    written = parse(text, "names.toml").data
+    if "search" in written:
+        written = {"algorithms": [{"name": "SVD", **written}]}
+    if "tuning" in written:
+        written["algorithms"] = [{"name": "SVD", "search": {"n_factors": [2, 3]}}]
+    load(CONFIG | written)
+
+
+def check_option(code):
+    option, *_ = shlex.split(code)
+    commands = map(command_of, ([name] for name in plugins.builtin_names("commands")))
+    assert any(option in each.opts for one, _ in commands for each in one.params), option
+
+
+def check_code(kind, code):
+    """Raise an error for code that is none."""
+    if code.startswith("harness "):
+        check_command(code)
+    elif code.startswith(("harness.", "surprise.", "run.", "ratings.", "pair.", "print(", "len(")):
+        check_python(code)
+    elif code.startswith("-"):
+        check_option(code)
+    elif kind == "arguments" and code.isidentifier():
+        functions = (harness.run, harness.recommend)
+        assert any(code in inspect.signature(each).parameters for each in functions), code
+    elif not code.startswith(("pip ", "rm ", "python -m harness.accelerate", "> ")):
+        check_config(code)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_said_exists(kind):
+    for word, uses in names.uses(kind).items():
+        for said in uses:
+            assert "\n" not in said
+            for code in CODE.findall(said):
+                try:
+                    check_code(kind, code)
+                except (Exception, SystemExit) as error:
+                    pytest.fail(f"{kind}: {word}: {code}: {type(error).__name__} {error}")
+
+
+def test_the_table_has_words_of_each_kind_of_reader():
+    assert sum(len(names.uses(kind)) for kind in KINDS) > 400
+    words = "ndcgscore rmse precisionatk compare crossvalidate accuracy traintestsplit evaluateall"
+    words += " leaderboard benchmark score predict topk"
+    assert {*words.split()} <= {*names.uses("python")}
+    assert {"toxlsx", "summary"} <= {*names.uses("run")}
+    assert {"update", "export", "checklist"} <= {*names.uses("commands")}
+
+
+def answered(error, do):
+    """Return the message of an error, which is one line that says what to use."""
+    with pytest.raises(error, match="use ") as caught:
+        do()
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_guessed_names_of_the_package_are_answered():
+    for word in names.uses("python"):
+        if word in {"accelerate", *MOVED}:  # modules, which are there after they were imported
+            continue
+        said = answered(AttributeError, lambda word=word: getattr(harness, word))
+        imported = answered(ImportError, lambda word=word: exec(f"from harness import {word}"))
+        assert imported == said
+
+
+def test_guessed_metrics_are_answered():
+    for word in names.uses("metrics"):
+        answered(AttributeError, lambda word=word: getattr(harness.metrics, word))
+
+
+def test_guessed_attributes_of_objects_are_answered(run):
+    ratings = harness.Ratings.from_columns(["a"], ["x"], [1], scale=(1, 5))
+    pair = run.compare("BaselineOnly", "ItemMean")
+    for kind, of in (("run", run), ("ratings", ratings), ("pair", pair)):
+        for word in names.uses(kind):
+            answered(AttributeError, lambda of=of, word=word: getattr(of, word))
+
+
+def said_by(words, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 2
+    return capsys.readouterr().err.splitlines()[-1]
+
+
+def test_guessed_commands_are_answered(capsys):
+    for word in names.uses("commands"):
+        assert "; use " in said_by([word], capsys)
+    for word in names.uses("commands-of-cache"):
+        assert "; use `harness cache" in said_by(["cache", word], capsys)
+    for word in names.uses("things"):
+        assert "; use `harness list" in said_by(["list", word], capsys)
+
+
+def test_guessed_options_are_answered_where_a_command_lacks_them(capsys):
+    for word in names.uses("options"):
+        option = f"-{word}" if len(word) == 1 else f"--{word}"
+        commands = ("run", "table", "recommend", "report", "evaluate", "describe")
+        answers = [said_by([command, option], capsys) for command in commands]
+        assert any("; use " in answer for answer in answers), (option, answers)
+
+
+def test_guessed_keys_of_a_config_are_answered():
+    for word in names.uses("keys"):
+        with pytest.raises(ConfigError, match="use "):
+            load(CONFIG | {word: 1})
+
+
+def test_guessed_arguments_are_answered():
+    for word in names.uses("arguments"):
+        function, _, argument = word.partition(".")
+        called = getattr(harness, function)
+        answered(TypeError, lambda argument=argument, called=called: called(None, **{argument: 1}))
+
+
+def test_an_option_is_not_sent_to_one_that_the_command_lacks(capsys):
+    assert "--algorithms" not in said_by(["table", "--algos"], capsys)
+
+
+def test_a_spelling_has_to_be_close(capsys):
+    assert "did you mean 'table'?" in said_by(["tabel"], capsys)
+    assert "did you mean" not in said_by(["fancy"], capsys)
+
+
+def test_completion_has_all_public_names_and_nothing_else():
+    assert dir(harness) == sorted(harness.__all__)
+    code = "import harness; harness.statistics; print(*dir(harness))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == sorted(harness.__all__)
+
+
+def test_completion_of_a_run_has_its_public_names(run):
+    shown = [name for name in dir(run) if not name.startswith("__")]
+    assert not [name for name in shown if name.startswith("_")]
+    assert {"table", "users", "pairs", "info", "folder", "best", "compare", "plot"} <= {*shown}
+    for name in shown:
+        assert callable(getattr(type(run), name, None)) or name in vars(run) or name in dir(run)
+
+
+def test_what_fails_in_a_property_is_not_called_unknown(run, monkeypatch):
+    def fails(self):
+        raise AttributeError("inside")
+
+    monkeypatch.setattr(harness.Run, "lists", property(fails))
+    with pytest.raises(AttributeError, match="inside"):
+        run.lists  # noqa: B018
+
+
+def test_a_package_is_there_when_it_is_named():
+    code = "import harness; print(harness.statistics.compare.__name__)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "compare\n"
+
+
+def test_other_objects_name_their_nearest_attribute():
+    across = AcrossDataSets(pd.DataFrame(), None, "rmse", [], "holdout", "rated", [])
+    with pytest.raises(AttributeError, match=r"no 'metrics'; did you mean 'metric'\?"):
+        across.metrics  # noqa: B018
+    with pytest.raises(AttributeError, match="use one of "):
+        across.zzzzzz  # noqa: B018
+
+
+def test_a_run_says_where_its_rows_are(run):
+    with pytest.raises(TypeError, match=r"its rows are those of `run.table`"):
+        run["ItemMean"]
+    assert bool(run)
+
+
+def test_a_run_in_the_usual_folder_is_named(tmp_path, monkeypatch, run):
+    monkeypatch.chdir(tmp_path)
+    run.write(tmp_path / "runs")
+    with pytest.raises(ResultsError, match=r"run: no run there; did you mean 'runs/run'\?"):
+        harness.read_run("run")
+    assert harness.read_run("runs/run").name == "run"
