@@ -20,7 +20,7 @@ from harness.config.experiment import AlgorithmConfig, AlgorithmSection, Experim
 from harness.config.from_python import as_sections, with_variables
 from harness.config.trackers import tracker_faults
 from harness.config.yaml import RENAMED, parse, read
-from harness.datasets.section import GIVEN, OF_LOADED, DatasetSection, name_of_given
+from harness.datasets.section import GIVEN, OF_LOADED, DatasetSection, as_path, name_of_given
 from harness.errors import ConfigError, Fault, PluginError, counted, joined
 from harness.plugins import registry as plugins
 from harness.plugins.own_modules import add_files, search_in
@@ -230,6 +230,10 @@ def checked(document: Document, *, with_ratings: bool = False) -> Experiment:
     if name is not None and not with_ratings:  # the record of a run without its data
         data["dataset"] = "bundled"
         faults.add(without_data(name))
+    if (entry := data.get("dataset")) is not None:
+        several = entry if isinstance(entry, list) else [entry]
+        paths = [as_path(each, document.folder) for each in several]
+        data["dataset"] = paths if isinstance(entry, list) else paths[0]
     # Nothing else would know their names.
     if code_named(data) and (unusable := list(import_files(document))):
         raise ConfigError(document.source, [*faults, *unusable])

@@ -88,6 +88,8 @@ class Member:
         if self.kind is not None and (self.kind == "matrix" or has_tables(self.kind)):
             return {}
         names, layout = self.names(), self.options.layout
+        if layout is None and {*RATINGS.required} <= {*names} and not self.options.columns:
+            return {}  # some formats name what has no names in the file
         positions = (
             find_columns(names, self.options.columns, self.where)
             if layout is None
@@ -293,7 +295,9 @@ def detect(source: DatasetSection | Path, base: Path | None = None) -> Detected:
         named["columns"] = columns | named.get("columns", {})
         keys["columns"] = columns | keys.get("columns", {})
     scale = _scale(section, ratings)
-    return Detected({**given, **keys, **scale}, {**given, **named, **scale}, ratings, faults)
+    # A scale that the ratings show as they are written is said in a note of the run too.
+    of_run = {} if section.scale is None and table.scale is not None else scale
+    return Detected({**given, **keys, **scale}, {**given, **named, **of_run}, ratings, faults)
 
 
 def _scale(section: DatasetSection, ratings: Ratings) -> dict[str, list[float]]:

@@ -39,10 +39,11 @@ from harness.datasets.section import (
     DatasetSection,
     FeaturesSection,
     SyntheticSection,
+    as_path,
 )
 from harness.datasets.synthetic import make_up
 from harness.datasets.tables import table_of_frame
-from harness.errors import DataError, HarnessError, PluginError, is_url, reason_of, suggestion
+from harness.errors import DataError, HarnessError, PluginError, reason_of, suggestion
 from harness.notes.note import Note
 from harness.plugins import registry as plugins
 from harness.plugins.own_modules import search_in
@@ -388,10 +389,7 @@ def section_of(source: object, base: Path | None) -> DatasetSection:
     """Return the section, or raise a DataError where it is none and no ratings."""
     if isinstance(source, Path):
         source = {"path": str(source)}
-    is_name = not isinstance(source, str) or source in dataset_names()
-    # A file without a usual ending; one that is called as a data set is not looked for.
-    if not is_name and (is_url(str(source)) or placed(str(source), base).exists()):
-        source = {"path": source}
+    source = as_path(source, base)
     if not isinstance(source, str | Mapping):
         raise no_ratings(source)
     try:

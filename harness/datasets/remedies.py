@@ -75,7 +75,7 @@ class Remedy:
             if key == "columns" and all(_is_plain(name) for name in value.values()):
                 names = ",".join(f"{role}={name}" for role, name in value.items())
                 words.append(f"{option} {shlex.quote(names)}")
-            elif isinstance(value, Mapping):
+            elif key == "columns":
                 words += [
                     "--set " + _quoted(f"dataset.{key}.{name}={written(of)}")
                     for name, of in value.items()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import numpy as np
@@ -22,14 +24,14 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
 from harness._util.arguments import MOST_RATING, unit_fault
-from harness._util.files import file_name
-from harness.datasets.catalogue import checked_name, find, names_of
+from harness._util.files import file_name, placed
+from harness.datasets.catalogue import checked_name, dataset_names, find, names_of
 from harness.datasets.numerals import checked_texts, checked_values
 from harness.datasets.places import is_ratings_file
 from harness.datasets.policies import DuplicatePolicy, Policies
 from harness.datasets.readers import has_tables, is_text, kind_of, label_of
 from harness.datasets.readers.encodings import checked_encoding
-from harness.errors import counted
+from harness.errors import counted, is_url
 from harness.plugins import registry as plugins
 from harness.schema.sections import MOST_SECONDS, Section
 
@@ -512,6 +514,19 @@ def check_features(section: FeaturesSection) -> None:
         raise ValueError(
             f"a {label_of(kind or '')} file needs no columns, separator or encoding; leave them out"
         )
+
+
+def as_path(source: object, base: Path | None) -> object:
+    """Return the text of a file, a folder or an address as a section with this path.
+
+    A file needs no usual ending; one that is called as a data set is not looked for.
+    """
+    if not isinstance(source, str) or not source.strip():
+        return source
+    is_there = is_url(source)
+    with suppress(OSError, ValueError):  # no name that a file can have
+        is_there = is_there or placed(source, base).exists()
+    return {"path": source} if is_there and source not in dataset_names() else source
 
 
 GIVEN = "given from Python: "
