@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 
 WIDTH = 3.5  # inches: one column of text
-TITLE, SUBTITLE, LABEL, LEGEND = 8.0, 7.0, 7.5, 6.5  # sizes of text in points, as `style.mplstyle` has them
+TITLE, SUBTITLE, LABEL, LEGEND = 8.0, 7.0, 7.5, 6.5
+"""Sizes of text in points, as `style.mplstyle` has them."""
 MARGIN = 5.0  # points between text and the edge of a figure
 MOST_LINES = 4  # lines of a title or subtitle; longer text is cut with an ellipsis
 APART, SPREAD = 3.0, 18.0  # points between series at one value, and of all of them at most
@@ -132,7 +133,6 @@ class Plot(ABC):
 
     def render(self, form: str, **settings: object) -> bytes:
         """Return the plot as an SVG or PNG file, with settings as `plot_style` takes them."""
-
         return self._rendered(form, "", **settings)
 
     def _rendered(self, form: str, legend: str, **settings: object) -> bytes:

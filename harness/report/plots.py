@@ -292,7 +292,7 @@ class ParameterPlot(Plot):
         placed = data.assign(place=places)
         lines = [*placed.sort_values("place", kind="stable").groupby("line", sort=True)]
         for number, (_, line) in enumerate(lines):
-            at = {"transform": beside(axes, number, len(lines))}
+            at: dict[str, Any] = {"transform": beside(axes, number, len(lines))}
             if is_number:  # words have no order
                 axes.plot(line["place"], line["value"], "-", color=FAINT, lw=0.8, zorder=1, **at)
             columns = (line[name] for name in ("algorithm", "place", "value", "low", "high"))
@@ -501,7 +501,14 @@ class DistributionPlot(Plot):
         width = data["q75"] - data["q25"]
         axes.barh(y, width, left=data["q25"], height=0.46, color=colours, lw=0)
         axes.vlines(data["median"], y - 0.23, y + 0.23, "white", lw=1.4, zorder=2)
-        mean = {"ms": 3.2, "mfc": "white", "mec": INK, "mew": 0.8, "zorder": 4, "clip_on": False}
+        mean: dict[str, Any] = {
+            "ms": 3.2,
+            "mfc": "white",
+            "mec": INK,
+            "mew": 0.8,
+            "zorder": 4,
+            "clip_on": False,
+        }
         axes.plot(data["mean"], y, "D", **mean)
         label_rows(axes, data["algorithm"])
         # Bars end the scale where they end: the marks at 0 and 1 need room.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from harness._util.libraries import pd
 from harness.extras.curves.learning import Curve, curve_frame, required_curves
@@ -25,8 +25,8 @@ class LearningPlot(Plot):
     title = "Learning curves"
     caption = (
         "One test part; each mark is a row whose models saw this share of the training ratings. "
-        "Bars: confidence intervals, side by side. Names are in the order of the values at the largest share."
-        + OUTSIDE
+        "Bars: confidence intervals, side by side. Names are in the order of the values at "
+        "the largest share." + OUTSIDE
     )
     about = " by training share"
     inches = (2.5, 0.8, 0.2)
@@ -76,7 +76,7 @@ class LearningPlot(Plot):
         lines = [*data.groupby("algorithm", sort=False)]
         for number, (name, line) in enumerate(lines):
             style = self.summary.styles[str(name)]
-            at = {"transform": beside(axes, number, len(lines))}
+            at: dict[str, Any] = {"transform": beside(axes, number, len(lines))}
             if line["low"].notna().all():
                 ends = line["share"], line["low"], line["high"]
                 axes.vlines(*ends, style.colour, lw=1, alpha=0.5, **at)
