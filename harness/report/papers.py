@@ -43,7 +43,7 @@ def latex(run: Run | Summary, *, place: int | None = None) -> str:
     """Return the results table as LaTeX, that of one `place` or all of them below each other.
 
     It needs the packages ``booktabs`` and, for letters beyond ASCII, ``fontenc`` with ``T1``. Best
-    values are bold; algorithms that share a raised letter are not significantly different.
+    values are bold if some row is significantly worse; algorithms that share a raised letter are not significantly different.
     """
     summary, texts = summarise(run), []
     tables = summary.tables if place is None else [summary.table(place)]
@@ -325,7 +325,7 @@ def latex_of_sets(runs: Sequence[Run]) -> str:
         }
     )
     common = [f"{key}: {names[0][key]}" for key in GROUP if key not in differing]
-    about = "bold: the best of a column"
+    about = "bold: the best of a column, if some row is significantly worse"
     if any(table.comparisons for _, table in tables):
         about += "; within a column, algorithms that share a letter are not significantly different"
     caption = "; ".join([*common, about]) + "."
