@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness import metrics
 from harness.console import options
 from harness.console import options as words
 from harness.console import screen as table_columns
 from harness.console.command import command
 from harness.console.screen import say
-from harness.console.tables import print_run, show_groups
+from harness.console.tables import narrow, print_run, show_groups, titles_of
 from harness.errors import HarnessError, ResultsError, joined
+from harness.metrics import parse
 from harness.plugins import registry as plugins
 from harness.report import join
 from harness.report.papers import latex_of_sets
@@ -44,6 +44,17 @@ if TYPE_CHECKING:
 @options.formats(*options.TABLES)
 @table_columns.option
 @click.option(
+    "--metrics",
+    metavar="LABEL,...",
+    shell_complete=words.of_kind("metrics"),
+    help="Only these metrics, in this order; with --columns, in front of those columns.",
+)
+@click.option(
+    "--algorithms",
+    metavar="NAME,...",
+    help="Only these rows; letters and intervals stay those of all rows.",
+)
+@click.option(
     "--together",
     is_flag=True,
     help="With --format latex: one table of several data sets, side by side.",
@@ -65,6 +76,8 @@ def table(
     anyway: bool,
     form: str,
     columns: str | None,
+    metrics: str | None,
+    algorithms: str | None,
     together: bool,
     groups: bool,
     folds: bool,
@@ -82,13 +95,16 @@ def table(
     `training_shares`. With --together, runs of different data sets, or a run of several, become
     one table for a paper.
     """
-    opened = options.opened(runs, results)
+    opened = narrow(options.opened(runs, results), metrics, algorithms)
+    if metrics is not None and columns is not None:
+        columns = f"{metrics},{columns}"
     parts = {
         "--groups": groups, "--folds": folds, "--training": training, "--shares": shares,
         "--analysis": analysis is not None, "--together": together,
     }  # fmt: skip
     chosen = [option for option, is_chosen in parts.items() if is_chosen]
-    alone = [*(["--columns"] if columns is not None and chosen else []), *chosen]
+    is_other = columns is not None and bool(chosen) and not together
+    alone = [*(["--columns"] if is_other else []), *chosen]
     if len(alone) > 1:
         raise HarnessError(f"{alone[0]}: is not for {alone[1]}; leave one of them out")
     if metric is not None and chosen not in (["--groups"], ["--shares"]):
@@ -102,7 +118,10 @@ def table(
         if form != "latex":
             raise HarnessError("--together: needs --format latex; add it")
 
-        say(latex_of_sets(opened).removesuffix("\n"), is_data=True)
+        say(
+            latex_of_sets(opened, columns=titles_of(opened, columns)).removesuffix("\n"),
+            is_data=True,
+        )
         return 0
 
     if analysis is not None:
@@ -167,7 +186,7 @@ def show_parts(run: Run, form: str, label: str | None) -> None:
         return
     values = run.groups
     if label is not None:
-        values = values[values["metric"] == str(metrics.parse(label))]
+        values = values[values["metric"] == str(parse(label))]
     _print_csv(values)
 
 

@@ -203,7 +203,7 @@ def column_decimals(info: RunInfo) -> dict[tuple[str, str], int]:
     of_columns: dict[tuple[str, str, str], list[MetricComparison]] = {}
     for each in info.statistics:
         of_columns.setdefault((each.dataset, each.split, each.metric), []).append(each)
-    digits = {}
+    digits: dict[tuple[str, str], int] = {}
     for column in of_columns.values():
         spread = [each for each in column if any(_has_width(mean) for mean in each.algorithms)]
         places = max(interval_decimals(each.algorithms) for each in spread or column)
@@ -221,6 +221,34 @@ def rounded(value: float | None, places: int) -> str:
         return ""
     text = f"{value:.{places}f}"
     return text if text.strip("-0.") else text.removeprefix("-")
+
+
+def narrowed(
+    info: RunInfo, labels: Sequence[str] | None = None, algorithms: Sequence[str] | None = None
+) -> RunInfo:
+    """Return what there is to show of a run with some of its metrics and rows alone.
+
+    Tests, letters and intervals stay those of all rows.
+
+    Parameters
+    ----------
+    info : RunInfo
+    labels : sequence of str, optional
+        Metrics in the order in which they are shown; others than those of the run are passed over.
+    algorithms : sequence of str, optional
+        Names of rows, likewise.
+    """
+    changes: dict[str, Any] = {}
+    if labels is not None:
+        kept = [label for label in labels if label in info.metrics]
+        changes["metrics"] = kept
+        changes["headline"] = info.headline if info.headline in kept else None
+        changes["groups"] = [entry for entry in info.groups if entry.metric in kept]
+    if algorithms is not None:
+        changes["rows"] = [row for row in info.rows if row.algorithm in algorithms]
+        changes["cells"] = [cell for cell in info.cells if cell.algorithm in algorithms]
+        changes["bounds"] = []
+    return info.model_copy(update=changes)
 
 
 def result_rows(info: RunInfo) -> list[dict[str, Any]]:
@@ -441,6 +469,21 @@ def headline(info: RunInfo) -> str:
 def to_csv(info: RunInfo) -> str:
     """Return ``table.csv``: metrics to eight decimals, so that equal runs are equal bytes."""
     return rounded_csv(pd.DataFrame(result_rows(info)))
+
+
+def csv_of_columns(info: RunInfo, titles: Iterable[str]) -> str:
+    """Return the columns of these titles as CSV, a metric with its interval, letters and spread."""
+    frame = pd.DataFrame(result_rows(info))
+    frame[SECONDS.name] = frame[list(TIMES)].sum(axis=1, min_count=1)
+    names = {column.title: column.name for column in (*COLUMNS, SECONDS)}
+    shown = ["algorithm", *GROUP]
+    for title in titles:
+        if title in info.metrics:
+            ends = ("", "_sd", "_low", "_high", "_letters", "_answer")
+            shown += [title + end for end in ends if title + end in frame]
+        elif (name := names.get(title, title)) in frame:
+            shown.append(name)
+    return rounded_csv(frame[[*dict.fromkeys(shown)]])
 
 
 def rounded_csv(table: pd.DataFrame) -> str:
