@@ -238,6 +238,15 @@ def p_text(value: float, is_bound: bool) -> str:
     return "p = " + (f"{value:.2g}" if value >= 1e-4 else f"{value:.0e}".replace("e-0", "e-"))
 
 
+def code(formula: str) -> str:
+    """Return a formula as code between backticks, with powers as people write them.
+
+    >>> code("sqrt(mean((estimate - rating)**2))")
+    '`sqrt(mean((estimate - rating)²))`'
+    """
+    return f"`{formula.replace('**2', '²').replace('**', '^')}`"
+
+
 @cache
 def templates() -> Environment:
     """Return the templates of text and pages; values in HTML are escaped."""
@@ -251,6 +260,7 @@ def templates() -> Environment:
         lstrip_blocks=True,
     )
     made.filters |= {
+        "code": code,
         "counted": counted,
         "each": lambda rows, form: [form.format(*row) for row in rows],
         "grouped": "{:,}".format,

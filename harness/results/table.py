@@ -745,7 +745,16 @@ _LATEX = (
     | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
     | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\char34{}"}
     | {c: f"{{{c}}}" for c in "[]*"}  # at the beginning of a row they are arguments of its end
-    | {"±": r"$\pm$", "×": r"$\times$", "−": "$-$", "≤": r"$\le$", "≥": r"$\ge$", "·": r"$\cdot$"}
+    | {
+        "±": r"$\pm$",
+        "²": r"\textsuperscript{2}",
+        "∈": r"$\in$",
+        "×": r"$\times$",
+        "−": "$-$",
+        "≤": r"$\le$",
+        "≥": r"$\ge$",
+        "·": r"$\cdot$",
+    }
     | {"…": r"\dots{}", "–": "--", "—": "---", "‘": "`", "’": "'", "“": "``", "”": "''"}
 )
 """How LaTeX writes what is special in it, or not in its usual fonts."""
