@@ -129,7 +129,7 @@ class Plot(ABC):
         """Draw heading, data and ticks into axes."""
         self._write_heading(axes)
         self._draw(axes)
-        _drop_crowded_ticks(axes)
+        drop_crowded_ticks(axes)
 
     def render(self, form: str, **settings: object) -> bytes:
         """Return the plot as an SVG or PNG file, with settings as `plot_style` takes them."""
@@ -389,7 +389,7 @@ def spread_positions(wanted: Sequence[float], gap: float, low: float, high: floa
     return placed.tolist()
 
 
-def _drop_crowded_ticks(axes: Axes) -> None:
+def drop_crowded_ticks(axes: Axes) -> None:
     """Lay the plot out, wrap the label of the x axis, and keep ticks that do not overlap.
 
     The space decides the ticks, and tick labels need space: without
