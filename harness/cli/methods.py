@@ -11,27 +11,34 @@ from harness.console import options
 from harness.console import options as words
 from harness.console.command import command
 from harness.console.screen import say, say_written
+from harness.errors import HarnessError
 from harness.report import methods as accounts
 
 
 @command(
-    "methods quickstart", "methods quickstart --checklist -o checklist.md", group="Look at results"
+    "methods quickstart --format latex",
+    "methods quickstart --checklist -o checklist.md",
+    group="Look at results",
 )
 @click.argument("run", metavar="RUN", shell_complete=words.run_names)
 @options.results
+@options.formats("markdown", "latex")
 @click.option("--checklist", is_flag=True, help="What reviewers ask, with the answers of the run.")
 @click.option(
     "-o", "--output", type=options.printed, help="A file; by default, or with -, it is printed."
 )
 @options.force
-def methods(run: str, results: Path, checklist: bool, output: Path | None) -> int:
-    """Print the methods of a run for a paper, or a checklist for its reviewers, as Markdown.
+def methods(run: str, results: Path, form: str, checklist: bool, output: Path | None) -> int:
+    """Print the methods of a run for a paper, or a checklist for its reviewers.
 
-    The methods come with references and BibTeX. In the checklist, what the run does not answer is
-    not ticked.
+    The methods come with references, in Markdown with BibTeX too; the checklist is Markdown. In the
+    checklist, what the run does not answer is not ticked.
     """
     (opened,) = options.opened((run,), results)
-    text = (accounts.checklist if checklist else accounts.to_markdown)(opened.info)
+    if checklist and form == "latex":
+        raise HarnessError("--format latex: the checklist is Markdown; leave one of them out")
+    write = accounts.to_latex if form == "latex" else accounts.to_markdown
+    text = (accounts.checklist if checklist else write)(opened.info)
     if output is None:
         say(text.removesuffix("\n"), is_data=True)
     else:

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from harness import metrics
 from harness._util.files import write_output
 from harness.console import options
 from harness.console import options as words
 from harness.console import screen as table_columns
 from harness.console.command import command
 from harness.console.screen import say, say_written
-from harness.console.tables import print_run, show_groups
+from harness.console.tables import narrow, print_run, show_groups, titles_of, with_columns
 from harness.errors import HarnessError, ResultsError, joined
+from harness.metrics import parse
 from harness.plugins import registry as plugins
 from harness.report import join
 from harness.report.papers import latex_of_sets
@@ -64,6 +64,17 @@ ENDINGS = {
 )
 @options.force
 @click.option(
+    "--metrics",
+    metavar="LABEL,...",
+    shell_complete=words.of_kind("metrics"),
+    help="Only these metrics, in this order; with --columns, in front of those columns.",
+)
+@click.option(
+    "--algorithms",
+    metavar="NAME,...",
+    help="Only these rows; letters and intervals stay those of all rows.",
+)
+@click.option(
     "--together",
     is_flag=True,
     help="With --format latex: one table of several data sets, side by side.",
@@ -86,6 +97,8 @@ def table(
     form: str,
     columns: str | None,
     output: Path | None,
+    metrics: str | None,
+    algorithms: str | None,
     together: bool,
     groups: bool,
     folds: bool,
@@ -104,13 +117,16 @@ def table(
     one table for a paper.
     """
     form = form if output is None else form_of(output, form)
-    opened = options.opened(runs, results)
+    opened = narrow(options.opened(runs, results), metrics, algorithms)
+    if metrics is not None and columns is not None:
+        columns = f"{metrics},{columns}"
     parts = {
         "--groups": groups, "--folds": folds, "--training": training, "--shares": shares,
         "--analysis": analysis is not None, "--together": together,
     }  # fmt: skip
     chosen = [option for option, is_chosen in parts.items() if is_chosen]
-    alone = [*(["--columns"] if columns is not None and chosen else []), *chosen]
+    is_other = columns is not None and bool(chosen) and not together
+    alone = [*(["--columns"] if is_other else []), *chosen]
     if len(alone) > 1:
         raise HarnessError(f"{alone[0]}: is not for {alone[1]}; leave one of them out")
     if metric is not None and chosen not in (["--groups"], ["--shares"]):
@@ -121,8 +137,12 @@ def table(
         run = join(opened, anyway=anyway)
         if output is None:
             print_run(run, form, columns)
+        elif columns is not None and form in ("markdown", "csv", "latex"):
+            _show(with_columns(run, form, columns), output)
         elif columns is not None:
-            raise HarnessError("--columns: is for the screen; leave it or --output out")
+            raise HarnessError(
+                "--columns: not for this form; write .md, .csv or .tex, or leave it out"
+            )
         else:
             WRITERS[form](run, output)
             say_written(output)
@@ -131,7 +151,7 @@ def table(
         if form != "latex":
             raise HarnessError("--together: needs --format latex; add it")
 
-        _show(latex_of_sets(opened), output)
+        _show(latex_of_sets(opened, columns=titles_of(opened, columns)), output)
         return 0
 
     run = opened[0]
@@ -212,7 +232,7 @@ def groups_shown(run: Run, label: str | None) -> Shown:
 
     def frame() -> pd.DataFrame:
         values = run.groups
-        return values if label is None else values[values["metric"] == str(metrics.parse(label))]
+        return values if label is None else values[values["metric"] == str(parse(label))]
 
     return Shown(frame, lambda: tables)
 

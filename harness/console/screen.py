@@ -256,8 +256,8 @@ def _write(text: str, *, err: bool = False) -> None:
 option = click.option(
     "--columns",
     metavar="NAME,...",
-    help="Columns of the table on the screen: `all`, `metrics`, or names as ndcg@10,seconds. By "
-    "default those that a terminal has room for.",
+    help="Columns of the table: `all`, `metrics`, or names such as ndcg@10,seconds. By default "
+    "those that a terminal has room for.",
 )
 
 

@@ -13,16 +13,21 @@ from harness.datasets.columns import RATINGS
 from harness.errors import HarnessError, MetricError, joined, suggestion
 from harness.metrics import parse, parse_many
 from harness.report import latex
+from harness.results.runs import Run
 from harness.results.table import (
     AGAINST_BEST,
     COLUMNS,
     GROUP,
     TIMES,
     TextTable,
+    csv_of_columns,
     display_table,
     divided,
+    escape_markdown,
     group_tables,
     is_apart,
+    markdown_table,
+    narrowed,
     to_csv,
 )
 from harness.results.verdict import MOST_NOTES, notes_beside, verdict_lines
@@ -31,7 +36,6 @@ from harness.results.views import to_markdown
 if TYPE_CHECKING:
     from harness.config.experiment import Experiment
     from harness.results.record import RunInfo
-    from harness.results.runs import Run
 
 from harness.console.screen import (
     _parts,
@@ -129,9 +133,83 @@ def print_run(run: Run, form: str, columns: str | None = None) -> None:
         show_run(run, columns)
         return
     if columns is not None:
-        raise HarnessError(f"--columns: is for the screen, and --format is {form}; leave one out")
-    text = latex(run) if form == "latex" else (to_csv if form == "csv" else to_markdown)(run.info)
+        text = with_columns(run, form, columns)
+    elif form == "latex":
+        text = latex(run)
+    else:
+        text = (to_csv if form == "csv" else to_markdown)(run.info)
     say(text.removesuffix("\n"), is_data=True)
+
+
+def with_columns(run: Run, form: str, columns: str) -> str:
+    """Return a run's table with the columns that a call names, as Markdown, CSV or LaTeX."""
+    table = chosen(run.info, columns)
+    if form == "latex":
+        return latex(run, columns=table.columns)
+    if form == "csv":
+        return csv_of_columns(run.info, table.columns)
+    lines: list[str] = []
+    for part in divided(table) if is_apart(table) else [table]:
+        if is_apart(table):
+            lines += [*[""] * bool(lines), f"## {escape_markdown(part.title)}", ""]
+        lines += markdown_table(part.columns, part.rows, WORDS)
+    return "\n".join(lines)
+
+
+def titles_of(runs: Iterable[Run], columns: str | None) -> list[str] | None:
+    """Return the columns that a call names, of those that any of several runs has."""
+    if columns is None:
+        return None
+    titles: dict[str, None] = {}
+    for part in _divided(columns):
+        found: list[Sequence[str]] = []
+        reasons: list[HarnessError] = []
+        for run in runs:
+            try:
+                found.append(chosen(run.info, part).columns)
+            except HarnessError as error:
+                reasons.append(error)
+        if not found:
+            raise reasons[0]
+        titles |= dict.fromkeys(found[0])
+    return [*titles]
+
+
+def narrow(runs: Sequence[Run], metrics: str | None, algorithms: str | None) -> list[Run]:
+    """Return runs with the metrics and rows alone that a call names.
+
+    Raises
+    ------
+    HarnessError
+        For a metric or a row that no run has.
+    """
+    labels: list[str] | None = None
+    names: list[str] | None = None
+    if metrics is not None:
+        labels = [str(metric) for metric in parse_many(metrics)]
+        known = dict.fromkeys(label for run in runs for label in run.info.metrics)
+        for label in labels:
+            if label not in known:
+                raise HarnessError(f"--metrics: no metric {label!r}; {suggestion(label, known)}")
+    if algorithms is not None:
+        known = dict.fromkeys(name for run in runs for name in run.info.algorithms)
+        by_name = {name.casefold(): name for name in known}
+        names = []
+        for part in _divided(algorithms):
+            if part.casefold() not in by_name:
+                raise HarnessError(f"--algorithms: no row {part!r}; {suggestion(part, known)}")
+            names.append(by_name[part.casefold()])
+    if labels is None and names is None:
+        return [*runs]
+    narrower = []
+    for run in runs:
+        info = narrowed(run.info, labels, names)
+        if not (info.metrics and info.rows):
+            raise HarnessError(f"{run.name}: has none of these metrics or rows; leave it out")
+        # Users in a folder are read when they are asked for.
+        users = run.users if run.folder is None else None
+        narrower.append(Run(info, users, run.folder))
+    return narrower
 
 
 def show_groups(table: TextTable) -> None:

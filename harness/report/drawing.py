@@ -27,12 +27,15 @@ from harness.results.table import decimals, frame_to_csv, printable
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.transforms import Transform
 
 
 WIDTH = 3.5  # inches: one column of text
-TITLE, SUBTITLE, LABEL = 8.0, 7.0, 7.5  # sizes of text in points, as `style.mplstyle` has them
+TITLE, SUBTITLE, LABEL, LEGEND = 8.0, 7.0, 7.5, 6.5
+"""Sizes of text in points, as `style.mplstyle` has them."""
 MARGIN = 5.0  # points between text and the edge of a figure
 MOST_LINES = 4  # lines of a title or subtitle; longer text is cut with an ellipsis
+APART, SPREAD = 3.0, 18.0  # points between series at one value, and of all of them at most
 LONGEST_NAME = 120  # characters of a file's name before its ending
 
 OUTSIDE = " Arrow: a baseline outside the scale, with its value."
@@ -126,16 +129,31 @@ class Plot(ABC):
         """Draw heading, data and ticks into axes."""
         self._write_heading(axes)
         self._draw(axes)
-        _drop_crowded_ticks(axes)
+        drop_crowded_ticks(axes)
 
     def render(self, form: str, **settings: object) -> bytes:
         """Return the plot as an SVG or PNG file, with settings as `plot_style` takes them."""
+        return self._rendered(form, "", **settings)
+
+    def _rendered(self, form: str, legend: str, **settings: object) -> bytes:
+        """Return the plot as a file, with a legend below it if there is one."""
+        width, height = self.size
+        lines = _wrapped(legend, width * 72 - 2 * MARGIN, LEGEND, most=99) if legend else []
+        room = (len(lines) * LEGEND * 1.25 + MARGIN) / 72 if lines else 0.0
 
         def draw(axes: Axes) -> None:
+            figure = axes.get_figure(root=True)
+            assert figure is not None
+            if lines:
+                bottom = room / (height + room)
+                figure.get_layout_engine().set(rect=(0, bottom, 1, 1 - bottom))  # type: ignore[union-attr, call-arg]
+                place = MARGIN / 72 / width, MARGIN / 72 / (height + room)
+                below = figure.text(*place, "\n".join(lines), size=LEGEND, color=MUTED, va="bottom")
+                below.set(linespacing=1.1, in_layout=False)
             self.draw(axes)
             laid_out(axes).set_layout_engine("none")
 
-        return rendered(form, self.size, draw, **settings)
+        return rendered(form, (width, round(height + room, 2)), draw, **settings)
 
     def path(self, form: str, folder: Path) -> Path:
         """Return where it is in a folder; its name contains the kind, the metric and the table."""
@@ -145,9 +163,15 @@ class Plot(ABC):
         return refuse_link(folder / f"{'-'.join(words)[:LONGEST_NAME]}.{form}")
 
     def write(self, form: str, folder: Path) -> Path:
-        """Write the plot into a folder."""
+        """Write the plot into a folder, with what its marks mean below it."""
         advice = "choose another place with --output"
-        return write_output(self.path(form, folder), self.render(form), advice)
+        drawn = self._rendered(form, self.legend.replace("`", ""))
+        return write_output(self.path(form, folder), drawn, advice)
+
+    @property
+    def legend(self) -> str:
+        """What the marks of this plot mean: the caption, without what this plot does not show."""
+        return self.caption
 
     @abstractmethod
     def _select(self) -> pd.DataFrame:
@@ -328,6 +352,20 @@ def scale_without(
     return *limits(name for name in spans if name not in out), out
 
 
+def beside(axes: Axes, number: int, n: int) -> Transform:
+    """Return a transformation that draws the marks of one of `n` series beside those of the others.
+
+    It moves by points, whatever the scale: series at the same values do not cover each other.
+    """
+    from matplotlib.transforms import ScaledTranslation
+
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    step = min(APART, SPREAD / max(n, 1)) / 72
+    shift = ScaledTranslation((number - (n - 1) / 2) * step, 0, figure.dpi_scale_trans)
+    return axes.transData + shift
+
+
 def label_rows(axes: Axes, names: Iterable[str]) -> None:
     """Label one row for each algorithm, the first on top."""
     labels = short_names(names).values()
@@ -351,7 +389,7 @@ def spread_positions(wanted: Sequence[float], gap: float, low: float, high: floa
     return placed.tolist()
 
 
-def _drop_crowded_ticks(axes: Axes) -> None:
+def drop_crowded_ticks(axes: Axes) -> None:
     """Lay the plot out, wrap the label of the x axis, and keep ticks that do not overlap.
 
     The space decides the ticks, and tick labels need space: without
@@ -367,7 +405,9 @@ def _drop_crowded_ticks(axes: Axes) -> None:
         ]
         gap = figure.dpi / 72 * 4
         while axis is axes.xaxis and any(a[2].x1 + gap > b[2].x0 for a, b in pairwise(kept)):
-            kept = kept[::2]
+            # The reference of a plot of differences keeps its tick.
+            zero = next((place for place, (tick, *_) in enumerate(kept) if tick == 0), 0)
+            kept = kept[zero % 2 :: 2]
         axis.set_ticks([tick for tick, *_ in kept], labels=[text for _, text, _ in kept])
     width = axes.get_window_extent().width / figure.dpi * 72
     axes.set_xlabel("\n".join(_wrapped(axes.get_xlabel(), width, LABEL)))
@@ -381,7 +421,9 @@ def laid_out(axes: Axes) -> Figure:
     return figure
 
 
-def _wrapped(text: str, width: float, size: float, weight: str = "normal") -> list[str]:
+def _wrapped(
+    text: str, width: float, size: float, weight: str = "normal", most: int = MOST_LINES
+) -> list[str]:
     """Break text into lines no wider than a width in points, long words too."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
@@ -389,8 +431,8 @@ def _wrapped(text: str, width: float, size: float, weight: str = "normal") -> li
     font, text = FontProperties(family="DejaVu Sans", size=size, weight=weight), printable(text)
     measure = text_to_path.get_text_width_height_descent
     lines = [""]
-    for most in range(len(text), 0, -1):
-        lines = textwrap.wrap(text, most, max_lines=MOST_LINES, placeholder="…")
+    for longest in range(len(text), 0, -1):
+        lines = textwrap.wrap(text, longest, max_lines=most, placeholder="…")
         if max(measure(line, font, False)[0] for line in lines) <= width:
             break
     return lines

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
 
@@ -24,7 +24,7 @@ from harness.report.summary import ASSETS, templates
 from harness.results.cells import OUTSIDE, grouped, measured
 from harness.results.reading import took
 from harness.results.record import RunInfo
-from harness.results.table import escape_markdown, printable
+from harness.results.table import escape_latex, escape_markdown, printable
 from harness.schema.sections import Range, SearchSpace
 from harness.statistics.corrections import CORRECTIONS
 
@@ -113,7 +113,10 @@ class Methods:
     """The account of one run: headings with their text, and what it cites, in that order."""
 
     paragraphs: list[tuple[str, str]]
+    """Heading and text; what stands between backticks is code."""
     sources: list[Citation]
+    cited: dict[str, list[str]]
+    """The keys of the sources of each citation, as the texts have it."""
 
     @property
     def bibtex(self) -> str:
@@ -125,11 +128,16 @@ def methods(info: RunInfo) -> Methods:
     """Describe what a run did."""
     config = info.experiment
     cited: dict[str, Citation] = {}
+    texts_of: dict[str, list[str]] = {}
 
     def cite(*keys: str) -> str:
         entries = [all_sources()[key] for key in dict.fromkeys(keys) if key]
         cited.update({entry.key: entry for entry in entries})
-        return f" ({'; '.join(entry.cite for entry in entries)})" if entries else ""
+        if not entries:
+            return ""
+        text = f" ({'; '.join(entry.cite for entry in entries)})"
+        texts_of[text] = [entry.key for entry in entries]
+        return text
 
     def kind(row: AlgorithmConfig) -> str:
         algorithm = _known(row)
@@ -192,7 +200,7 @@ def methods(info: RunInfo) -> Methods:
     template = templates().get_template("methods.txt")
     paragraphs = vars(template.make_module(values | _searches(info, config)))["paragraphs"]
     texts = [(heading, " ".join(text.split())) for heading, text in paragraphs.items()]
-    return Methods([each for each in texts if each[1]], [*cited.values()])
+    return Methods([each for each in texts if each[1]], [*cited.values()], texts_of)
 
 
 def to_markdown(info: RunInfo) -> str:
@@ -200,9 +208,47 @@ def to_markdown(info: RunInfo) -> str:
     account = methods(info)
     parts = [f"# Methods of {escape_markdown(info.name)}"]
     for heading, text in account.paragraphs:
-        parts += [f"## {heading}", escape_markdown(text)]
+        parts += [f"## {heading}", in_markdown(text)]
     parts += ["## References", "\n".join(f"- {source.reference}" for source in account.sources)]
     return "\n\n".join([*parts, f"```bibtex\n{account.bibtex}```"]) + "\n"
+
+
+def to_latex(info: RunInfo) -> str:
+    """Return the methods of a run as LaTeX: a paragraph for each heading, with references.
+
+    It needs ``fontenc`` with ``T1`` for letters beyond ASCII. The bibliography is complete; to use
+    that of a paper in its place, take the BibTeX of the Markdown form, which has the same keys.
+    """
+    account = methods(info)
+    lines = [f"% Methods of {printable(info.name)}; needs \\usepackage[T1]{{fontenc}}"]
+    for heading, text in account.paragraphs:
+        shown = _in_parts(text, escape_latex, lambda code: rf"\texttt{{{escape_latex(code)}}}")
+        for cited, keys in account.cited.items():
+            mark = escape_latex(cited.strip())
+            shown = shown.replace(f" {mark}", rf"~\cite{{{','.join(keys)}}}")
+        lines.append(rf"\paragraph{{{escape_latex(heading)}.}} {shown}")
+    lines.append(rf"\begin{{thebibliography}}{{{len(account.sources)}}}")
+    lines += [rf"\bibitem{{{own.key}}} {escape_latex(own.reference)}" for own in account.sources]
+    return "\n\n".join([*lines, r"\end{thebibliography}"]) + "\n"
+
+
+def in_markdown(text: str) -> str:
+    r"""Return a text of `Methods` as Markdown, its code as it is.
+
+    >>> print(in_markdown("a_b, `c = |R|**2`"))
+    a\_b, `c = |R|**2`
+    """
+    return _in_parts(text, escape_markdown, "`{}`".format)
+
+
+def _in_parts(text: str, escape: Callable[[str], str], code: Callable[[str], str]) -> str:
+    """Return a text escaped, with its code as `code` writes it; white space at ends is kept."""
+    shown = []
+    for number, part in enumerate(re.split(r"`([^`]+)`", text)):
+        words = part.strip()
+        before, _, after = part.partition(words) if words else (part, "", "")
+        shown.append(code(part) if number % 2 else f"{before}{escape(words)}{after}")
+    return "".join(shown)
 
 
 def checklist(info: RunInfo) -> str:
@@ -216,7 +262,7 @@ def checklist(info: RunInfo) -> str:
     template = templates().get_template("checklist.md")
     text = template.render(
         info=info,
-        md=escape_markdown,
+        md=in_markdown,
         said=dict(methods(info).paragraphs),
         command=command(info),
         fingerprints=[f"{each.name}: sha256 {each.fingerprint}" for each, _ in data],

@@ -35,6 +35,7 @@ from harness.results.reading import find_runs, read_run, took
 from harness.results.runs import Run
 from harness.results.table import (
     AGAINST_BEST,
+    TextTable,
     columns_of,
     group_tables,
     printable,
@@ -53,10 +54,14 @@ if TYPE_CHECKING:
 
 MOST_FIGURES = 60
 """Most plots on a page; ``harness plot`` draws the others, so the page stays small."""
+MOST_TABLES = 6
+"""Tables of a run whose best row the list of runs names; it counts the others."""
 SHADES = {INK: "ink", MUTED: "muted", RULE: "rule", FAINT: "faint", "#ffffff": "paper"}
 """What the page calls the colours of a drawing that are no hues."""
 
 
+LETTERED = re.compile(r"([-−]?\d+\.?\d*) ([a-z]+)")
+"""A number with the letters of its comparison."""
 _UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Control characters but tabs and ends of lines, and embeddings, overrides and isolates."""
 
@@ -105,6 +110,7 @@ def build_page(
         titles=titles,
         figures=figures,
         left_out=left_out,
+        more_tables=_more_tables(summary),
         failures=_failures(summary),
         script=_markup(script),
         # The page allows the script with this hash and no other.
@@ -126,7 +132,7 @@ def write_index(results: Path) -> Path:
         except ResultsError as error:
             rows.append(("", folder, None, str(error)))
     rows.sort(key=lambda row: row[0], reverse=True)
-    page = page_of("index.html", rows=rows)
+    page = page_of("index.html", rows=rows, most_tables=MOST_TABLES)
     return write_output(refuse_link(results / "index.html"), page)
 
 
@@ -203,6 +209,33 @@ def _attribute(value: str) -> str:
     return " ".join(value.split())
 
 
+def _more_tables(summary: Summary) -> list[TextTable]:
+    """Return the tables of evidence, parameters, ties and conventions that show something.
+
+    That of parameters is there without numbers too, as it says why there are none.
+    """
+    judged = (table for table in sensitivity_tables(summary) if table.columns)
+    compared = (table for table in evidence(summary) if table.columns)
+    return [*compared, *parameter_tables(summary), *judged]
+
+
+def numbers_and_letters(table: TextTable) -> list[list[tuple[str, str, bool]]]:
+    """Return the cells of a table: text, its letters apart, and whether its column has letters.
+
+    >>> numbers_and_letters(TextTable("", "", columns=["", "a"], rows=[["SVD", "0.5 ab"]]))
+    [[('SVD', '', False), ('0.5', 'ab', True)]]
+    """
+    found = [[LETTERED.fullmatch(text.rstrip()) for text in row] for row in table.rows]
+    with_letters = [any(column) for column in zip(*found, strict=True)]
+    return [
+        [
+            (match[1], match[2], True) if match else (text, "", has_letters)
+            for text, match, has_letters in zip(texts, matches, with_letters, strict=True)
+        ]
+        for texts, matches in zip(table.rows, found, strict=True)
+    ]
+
+
 def _failures(summary: Summary) -> list[tuple[str, str, str]]:
     """Return algorithm, reason and cells of what failed, the same reason once."""
     titles = {table.key: table.title for table in summary.tables}
@@ -223,7 +256,7 @@ def page_template(name: str) -> Template:
     made.filters |= {"linked": linked, "rounded": rounded, "symbol": symbol}
     called: tuple[Any, ...]
     called = (command, describe_cells, describe_run, failures_text, latex, methods, row_name, took)
-    called += (analysis_tables, evidence, group_tables, parameter_tables, sensitivity_tables)
+    called += (analysis_tables, group_tables, numbers_and_letters)
     called += (table_latex, to_csv, to_markdown, to_yaml, in_groups, verdict_lines)
     values = {"style": _style_sheet(), "svg": _svg, "against_best": AGAINST_BEST}
     return made.get_template(name, globals=values | {each.__name__: each for each in called})

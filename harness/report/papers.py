@@ -21,8 +21,11 @@ from harness.results.table import (
     AGAINST_BEST,
     GROUP,
     IN_PAPERS,
+    SECONDS,
+    TIMES,
     TextTable,
     analysis_table,
+    columns_of,
     escape_latex,
     identifier,
     latex_table,
@@ -40,28 +43,21 @@ LEAST_GAP = 5e-5
 
 
 @checked(ResultsError)
-def latex(run: Run | Summary, *, place: int | None = None) -> str:
+def latex(
+    run: Run | Summary, *, place: int | None = None, columns: Sequence[str] | None = None
+) -> str:
     """Return the results table as LaTeX, that of one `place` or all of them below each other.
 
     It needs the packages ``booktabs`` and, for letters beyond ASCII, ``fontenc`` with ``T1``. Best
-    values are bold; algorithms that share a raised letter are not significantly different.
+    values are bold if some row is significantly worse; algorithms that share a raised letter are
+    not significantly different. With `columns`, those titles of metrics and numbers are shown, in
+    their order; by default all metrics, and seconds to fit and to score.
     """
     summary, texts = summarise(run), []
     tables = summary.tables if place is None else [summary.table(place)]
     for number, table in enumerate(tables, 1):
-        columns = {"algorithm": [escape_latex(row_name(row)) for row in table.records.values()]}
-        shown = [
-            comparison
-            for comparison in summary.info.metrics
-            if table.rows[comparison].notna().any()
-        ]
-        for label in shown:
-            columns[escape_latex(label)] = latex_numbers(table, label)
-            if label == summary.primary and f"{label}_answer" in table.rows:
-                columns[AGAINST_BEST] = [row[f"{label}_answer"] for row in table.records.values()]
-        for name, column in IN_PAPERS.items():
-            texts_of_column = [rounded(value, column.places) for value in table.rows[name]]
-            columns[column.title] = [text or "--" for text in texts_of_column]
+        names = [escape_latex(row_name(row)) for row in table.records.values()]
+        cells = {"algorithm": names} | _latex_columns(summary, table, columns)
         caption = "{}, {}, candidates: {}; ".format(*table.names)
         caption += "folds and seeds averaged" if summary.info.has_several_cells else "one split"
         if table.comparisons:
@@ -74,8 +70,41 @@ def latex(run: Run | Summary, *, place: int | None = None) -> str:
         conditions = measured(summary.info.cells)
         mixed = f" Seconds were measured {'; '.join(conditions)}." if len(conditions) > 1 else ""
         label = f"{identifier(summary.run.name)}-{number}"
-        texts.append(latex_table(pd.DataFrame(columns), f"{caption}.{mixed}", label))
+        texts.append(latex_table(pd.DataFrame(cells), f"{caption}.{mixed}", label))
     return "\n".join(texts)
+
+
+def _latex_columns(
+    summary: Summary, table: ResultTable, columns: Sequence[str] | None
+) -> dict[str, list[str]]:
+    """Return columns of a results table by their escaped titles, those of `columns` or the usual.
+
+    A metric without a value in the table has none, unless it is named.
+    """
+    answers = f"{summary.primary}_answer"
+    if columns is None:
+        columns = []
+        for label in _shown(summary, table.rows):
+            against = label == summary.primary and answers in table.rows
+            columns += [label, AGAINST_BEST] if against else [label]
+        columns += [column.title for column in IN_PAPERS.values()]
+    numbers = {column.title: column for column in columns_of(table.rows)}
+    cells = {}
+    for title in columns:
+        if title in summary.info.metrics:
+            texts = latex_numbers(table, title)
+        elif title == AGAINST_BEST and answers in table.rows:
+            texts = [row[answers] for row in table.records.values()]
+        elif title == SECONDS.title:
+            sums = table.rows[list(TIMES)].sum(axis=1, min_count=1)
+            texts = [rounded(value, SECONDS.places) for value in sums]
+        elif title in numbers:
+            column = numbers[title]
+            texts = [rounded(value, column.places) for value in table.rows[column.name]]
+        else:  # a name that the caption has, or what failed
+            continue
+        cells[escape_latex(title)] = [text or ABSENT for text in texts]
+    return cells
 
 
 def latex_numbers(table: ResultTable, label: str) -> list[str]:
@@ -278,7 +307,7 @@ def _titled(title: str, summary: Summary, table: ResultTable) -> str:
 ABSENT = "--"
 
 
-def latex_of_sets(runs: Sequence[Run]) -> str:
+def latex_of_sets(runs: Sequence[Run], *, columns: Sequence[str] | None = None) -> str:
     r"""Return the results tables of runs, one or several, side by side in one table of LaTeX.
 
     It needs the packages ``booktabs`` and, for letters beyond ASCII, ``fontenc`` with ``T1``. Best
@@ -290,6 +319,8 @@ def latex_of_sets(runs: Sequence[Run]) -> str:
     runs : sequence of Run
         Each results table becomes a group of columns, named by what differs: its data set, split
         or candidates, and by its run where that is not enough.
+    columns : sequence of str, optional
+        Titles of metrics and numbers in each group, in their order; by default all metrics.
 
     Raises
     ------
@@ -311,29 +342,29 @@ def latex_of_sets(runs: Sequence[Run]) -> str:
         raise ResultsError(
             f"--together: two results tables are called {joined(repeated)}; give each run once"
         )
-    columns: dict[tuple[str, str], dict[str, str]] = {}
+    found: dict[tuple[str, str], dict[str, str]] = {}
     rows: dict[str, None] = {}
     for (summary, table), title in zip(tables, titles, strict=True):
         keys = [row_name(row) for row in table.records.values()]
         rows |= dict.fromkeys(keys)
-        for label in _shown(summary, table.rows):
-            values = dict(zip(keys, latex_numbers(table, label), strict=True))
-            columns[escape_latex(title), escape_latex(label)] = values
+        shown = _shown(summary, table.rows) if columns is None else columns
+        for own, texts in _latex_columns(summary, table, shown).items():
+            found[escape_latex(title), own] = dict(zip(keys, texts, strict=True))
     frame = pd.DataFrame(
         {
             ("", "algorithm"): [escape_latex(name) for name in rows],
-            **{key: [values.get(name, ABSENT) for name in rows] for key, values in columns.items()},
+            **{key: [values.get(name, ABSENT) for name in rows] for key, values in found.items()},
         }
     )
     common = [f"{key}: {names[0][key]}" for key in GROUP if key not in differing]
-    about = "bold: the best of a column"
+    about = "bold: the best of a column, if some row is significantly worse"
     if any(table.comparisons for _, table in tables):
         about += "; within a column, algorithms that share a letter are not significantly different"
     caption = "; ".join([*common, about]) + "."
     text: str = frame.style.hide(axis="index").to_latex(
         caption=escape_latex(caption[0].upper() + caption[1:]),
         label=f"tab:{identifier('-'.join(run.name for run in runs))}",
-        column_format="l" + "r" * len(columns),
+        column_format="l" + "r" * len(found),
         position_float="centering",
         multicol_align="c",
         hrules=True,

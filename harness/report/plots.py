@@ -28,6 +28,7 @@ from harness.report.drawing import (
     OUTSIDE,
     SUBTITLE,
     Plot,
+    beside,
     label_rows,
     laid_out,
     scale_without,
@@ -79,6 +80,14 @@ class DifferencePlot(Plot):
             columns.append("answer")
             rows = [(*row, pair.answer) for row, pair in zip(rows, pairs, strict=True)]
         return self._frame(rows, *columns).astype({"low": float, "high": float})
+
+    @property
+    def legend(self) -> str:
+        """The caption, without the margin where there is none."""
+        before, with_margin, after = self.caption.partition("With a margin")
+        if self.margin is not None:
+            return self.caption
+        return before + after.partition("undecided. ")[2] if with_margin else self.caption
 
     @property
     def margin(self) -> float | None:
@@ -280,13 +289,17 @@ class ParameterPlot(Plot):
         else:
             axes.xaxis.set_major_formatter("{x:.10g}")
         axes.set_xlabel(str(self.parameter))
-        axes.vlines(places, data["low"], data["high"], self._colours(), lw=1, alpha=0.55)
         placed = data.assign(place=places)
-        for _, line in placed.sort_values("place", kind="stable").groupby("line", sort=True):
+        lines = [*placed.sort_values("place", kind="stable").groupby("line", sort=True)]
+        for number, (_, line) in enumerate(lines):
+            at: dict[str, Any] = {"transform": beside(axes, number, len(lines))}
             if is_number:  # words have no order
-                axes.plot(line["place"], line["value"], "-", color=FAINT, lw=0.8, zorder=1)
-            for name, x, y in zip(line["algorithm"], line["place"], line["value"], strict=True):
-                axes.plot(x, y, ls="", zorder=3, **self.summary.styles[name].marks)
+                axes.plot(line["place"], line["value"], "-", color=FAINT, lw=0.8, zorder=1, **at)
+            columns = (line[name] for name in ("algorithm", "place", "value", "low", "high"))
+            for name, x, y, low, high in zip(*columns, strict=True):
+                style = self.summary.styles[name]
+                axes.vlines(x, low, high, style.colour, lw=1, alpha=0.55, **at)
+                axes.plot(x, y, ls="", zorder=3, **style.marks, **at)
         ends = [end for span in value_spans(data, "value").values() for end in span]
         ends = [end for end in ends if not math.isnan(end)]
         pad = 0.08 * ((max(ends) - min(ends)) or 1.0)
@@ -304,8 +317,8 @@ class ParameterPlot(Plot):
         for number, at, name in zip(lasts.index, heights, lasts["of"], strict=True):
             rest = self.lines[number].rest.strip("{}").replace('"', "")
             text = shortened(f"{name} {rest}".strip(), 24)
-            beside = axes.get_yaxis_transform()
-            axes.text(1.03, at, text, transform=beside, size=SUBTITLE, va="center", color=MUTED)
+            margin = axes.get_yaxis_transform()
+            axes.text(1.03, at, text, transform=margin, size=SUBTITLE, va="center", color=MUTED)
         axes.set_ylim(low, high)
         laid_out(axes)
 
@@ -488,8 +501,20 @@ class DistributionPlot(Plot):
         width = data["q75"] - data["q25"]
         axes.barh(y, width, left=data["q25"], height=0.46, color=colours, lw=0)
         axes.vlines(data["median"], y - 0.23, y + 0.23, "white", lw=1.4, zorder=2)
-        axes.plot(data["mean"], y, "D", ms=3.2, mfc="white", mec=INK, mew=0.8, zorder=4)
+        mean: dict[str, Any] = {
+            "ms": 3.2,
+            "mfc": "white",
+            "mec": INK,
+            "mew": 0.8,
+            "zorder": 4,
+            "clip_on": False,
+        }
+        axes.plot(data["mean"], y, "D", **mean)
         label_rows(axes, data["algorithm"])
+        # Bars end the scale where they end: the marks at 0 and 1 need room.
+        ends = data[["q05", "q95", "mean"]].to_numpy()
+        pad = 0.04 * ((ends.max() - ends.min()) or 1.0)
+        axes.set_xlim(ends.min() - pad, ends.max() + pad)
         axes.set_xlabel("score of a user")
 
     def _facts(self) -> dict[str, object]:
@@ -602,10 +627,10 @@ class GroupsPlot(Plot):
                 axes.plot(value, y, ls="", ms=4.6, marker=marker, color=colour, mfc=face)
                 if is_end and not few:
                     side = 1 if value == high else -1
-                    beside: dict[str, Any] = {"textcoords": "offset points", "va": "center"}
-                    beside |= {"ha": "left" if side > 0 else "right", "color": MUTED}
+                    end: dict[str, Any] = {"textcoords": "offset points", "va": "center"}
+                    end |= {"ha": "left" if side > 0 else "right", "color": MUTED}
                     text = shortened(group, 12)
-                    axes.annotate(text, (value, y), (4 * side, 0), size=SUBTITLE, **beside)
+                    axes.annotate(text, (value, y), (4 * side, 0), size=SUBTITLE, **end)
         label_rows(axes, spans)
         self._limit_rows(axes, spans, [end[not self.higher] for end in spans.values()])
         axes.set_xlabel("value in a group")

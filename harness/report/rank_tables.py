@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 WIDTH = 5.0  # inches: names on both sides of the ranks
 ROW, BAR, SCALE, CRITICAL = 0.17, 0.07, 0.2, 0.22
 """Inches: of a name, of a bar, of the scale, and of the critical difference above it."""
+MOST_NUMBERS = 9
+"""Numbers that the scale has room for between long names."""
 
 
 def verdict(across: AcrossDataSets) -> list[str]:
@@ -150,6 +152,17 @@ def groups(across: AcrossDataSets) -> list[tuple[int, int]]:
     return [(i, int(end)) for i, end in enumerate(limits) if end > max([i, *limits[:i]])]
 
 
+def ranks_with_number(k: int) -> list[int]:
+    """Return the ranks of a scale that have a number: the first, the last, and even steps.
+
+    >>> ranks_with_number(4), ranks_with_number(23)
+    ([1, 2, 3, 4], [1, 5, 10, 15, 20, 23])
+    """
+    step = next((step for step in (1, 2, 5, 10, 20, 50) if k <= MOST_NUMBERS * step), 100)
+    between = [rank for rank in range(step, k, step) if min(rank - 1, k - rank) > step / 2]
+    return [1, *between, k]
+
+
 def _size(across: AcrossDataSets) -> tuple[float, float]:
     return WIDTH, round(0.4 - _limits(across)[0] + _limits(across)[1], 2)
 
@@ -171,6 +184,7 @@ def _draw(across: AcrossDataSets, axes: Axes) -> None:
     axes.plot([1, k], [0, 0], color=INK, lw=0.8)
     for rank in range(1, k + 1):
         axes.plot([rank, rank], [0, 0.04], color=INK, lw=0.8)
+    for rank in ranks_with_number(k):
         axes.text(rank, 0.06, str(rank), ha="center", va="bottom", size=SUBTITLE, color=MUTED)
     if compared.post_hoc == "nemenyi":
         width = compared.critical_difference

@@ -227,6 +227,15 @@ def failures_text(failed: Sequence[FailedCell]) -> str:
     return sentences("failures", failed=failed)
 
 
+def code(formula: str) -> str:
+    """Return a formula as code between backticks, with powers as people write them.
+
+    >>> code("sqrt(mean((estimate - rating)**2))")
+    '`sqrt(mean((estimate - rating)²))`'
+    """
+    return f"`{formula.replace('**2', '²').replace('**', '^')}`"
+
+
 @cache
 def templates() -> Environment:
     """Return the templates of text and pages; values in HTML are escaped."""
@@ -240,6 +249,7 @@ def templates() -> Environment:
         lstrip_blocks=True,
     )
     made.filters |= {
+        "code": code,
         "counted": counted,
         "each": lambda rows, form: [form.format(*row) for row in rows],
         "grouped": "{:,}".format,

@@ -196,10 +196,23 @@ def interval_decimals(rows: Iterable[Any]) -> int:
 def column_decimals(info: RunInfo) -> dict[tuple[str, str], int]:
     """Return the decimals of metrics by table and label, from the intervals over users.
 
-    A metric without intervals is missing; it gets `DEFAULT_DECIMALS`.
+    Tables of one data set and split share their columns, so they have the most decimals that one of
+    them needs; tables whose values have no spread decide only where none has one. A metric without
+    intervals is missing; it gets `DEFAULT_DECIMALS`.
     """
-    return {(each.table, each.metric): interval_decimals(each.algorithms)
-            for each in info.statistics}  # fmt: skip
+    of_columns: dict[tuple[str, str, str], list[MetricComparison]] = {}
+    for each in info.statistics:
+        of_columns.setdefault((each.dataset, each.split, each.metric), []).append(each)
+    digits: dict[tuple[str, str], int] = {}
+    for column in of_columns.values():
+        spread = [each for each in column if any(_has_width(mean) for mean in each.algorithms)]
+        places = max(interval_decimals(each.algorithms) for each in spread or column)
+        digits |= {(each.table, each.metric): places for each in column}
+    return digits
+
+
+def _has_width(row: AlgorithmMean) -> bool:
+    return row.low is not None and row.high is not None and row.high > row.low
 
 
 def rounded(value: float | None, places: int) -> str:
@@ -208,6 +221,34 @@ def rounded(value: float | None, places: int) -> str:
         return ""
     text = f"{value:.{places}f}"
     return text if text.strip("-0.") else text.removeprefix("-")
+
+
+def narrowed(
+    info: RunInfo, labels: Sequence[str] | None = None, algorithms: Sequence[str] | None = None
+) -> RunInfo:
+    """Return what there is to show of a run with some of its metrics and rows alone.
+
+    Tests, letters and intervals stay those of all rows.
+
+    Parameters
+    ----------
+    info : RunInfo
+    labels : sequence of str, optional
+        Metrics in the order in which they are shown; others than those of the run are passed over.
+    algorithms : sequence of str, optional
+        Names of rows, likewise.
+    """
+    changes: dict[str, Any] = {}
+    if labels is not None:
+        kept = [label for label in labels if label in info.metrics]
+        changes["metrics"] = kept
+        changes["headline"] = info.headline if info.headline in kept else None
+        changes["groups"] = [entry for entry in info.groups if entry.metric in kept]
+    if algorithms is not None:
+        changes["rows"] = [row for row in info.rows if row.algorithm in algorithms]
+        changes["cells"] = [cell for cell in info.cells if cell.algorithm in algorithms]
+        changes["bounds"] = []
+    return info.model_copy(update=changes)
 
 
 def result_rows(info: RunInfo) -> list[dict[str, Any]]:
@@ -312,8 +353,9 @@ def marked_rows(
 ) -> pd.Series[bool]:
     """Return which values of one results table are marked as the best of a metric.
 
-    They are those of the `best_rows`, but none where all rows have the same value, or where a row
-    that does not lead has a better one, of other users.
+    They are those of the `best_rows` that the tests tell apart from some row, which is
+    significantly worse. None is marked where all rows have the same value, or where a row that does
+    not lead has a better one, of other users. Without tests, as of rmse, the best values are.
     """
     return frame["algorithm"].isin(best_values(_known(frame, label), label, comparison))
 
@@ -326,7 +368,18 @@ def best_values(
     if len({*values.values()}) < 2:
         return []
     best = (max if higher else min)(values.values())
-    return [name for name in leading(values, higher, comparison) if values[name] == best]
+    names = [name for name in leading(values, higher, comparison) if values[name] == best]
+    if comparison is None or not comparison.pairs:
+        return names
+    return [
+        name
+        for name in names
+        if any(
+            comparison.favoured(pair) == name
+            for other, pair in comparison.pairs_of(name).items()
+            if other in values
+        )
+    ]
 
 
 def _known(frame: pd.DataFrame, label: str) -> dict[str, float]:
@@ -376,12 +429,14 @@ def display_table(info: RunInfo, *, sums_seconds: bool = False) -> TextTable:
         places = [digits.get((table, label), DEFAULT_DECIMALS) for table in frame["table"]]
         spreads = frame.get(f"{label}_sd", [math.nan] * len(frame))
         columns = zip(frame[label], spreads, places, strict=True)
-        numbers = pd.Series([_with_spread(*each, max(places)) for each in columns])
-        if f"{label}_letters" in frame:  # padded, so that the numbers stay under each other
+        numbers = pd.Series([_with_spread(*each) for each in columns])
+        # Padded behind its letters: these stay beside a number, and points below each other.
+        pads = [max(places) - own + (own == 0 < max(places)) for own in places]
+        if f"{label}_letters" in frame:
             marks = frame[f"{label}_letters"].fillna("")
-            numbers = numbers.str.rjust(numbers.str.len().max()) + " "
-            numbers += marks.str.ljust(marks.str.len().max())
-        shown[label] = numbers
+            width = marks.str.len().max() + 1
+            numbers += [f" {mark}".ljust(width) if mark or width > 1 else "" for mark in marks]
+        shown[label] = [text + " " * pad for text, pad in zip(numbers, pads, strict=True)]
         if label == info.primary and f"{label}_answer" in frame:
             shown[AGAINST_BEST] = frame[f"{label}_answer"].fillna("")
     if sums_seconds:
@@ -400,10 +455,9 @@ def display_table(info: RunInfo, *, sums_seconds: bool = False) -> TextTable:
     return TextTable(headline(info), "", 1, list(shown), rows, best, below=below)
 
 
-def _with_spread(value: float, spread: float, places: int, widest: int) -> str:
-    """Return a number, padded to align decimal points, and its spread."""
-    pad = " " * (widest - places + (places == 0 < widest))
-    return " ± ".join(text + pad for each in (value, spread) if (text := rounded(each, places)))
+def _with_spread(value: float, spread: float, places: int) -> str:
+    """Return a number and its spread."""
+    return " ± ".join(text for each in (value, spread) if (text := rounded(each, places)))
 
 
 def headline(info: RunInfo) -> str:
@@ -415,6 +469,21 @@ def headline(info: RunInfo) -> str:
 def to_csv(info: RunInfo) -> str:
     """Return ``table.csv``: metrics to eight decimals, so that equal runs are equal bytes."""
     return rounded_csv(pd.DataFrame(result_rows(info)))
+
+
+def csv_of_columns(info: RunInfo, titles: Iterable[str]) -> str:
+    """Return the columns of these titles as CSV, a metric with its interval, letters and spread."""
+    frame = pd.DataFrame(result_rows(info))
+    frame[SECONDS.name] = frame[list(TIMES)].sum(axis=1, min_count=1)
+    names = {column.title: column.name for column in (*COLUMNS, SECONDS)}
+    shown = ["algorithm", *GROUP]
+    for title in titles:
+        if title in info.metrics:
+            ends = ("", "_sd", "_low", "_high", "_letters", "_answer")
+            shown += [title + end for end in ends if title + end in frame]
+        elif (name := names.get(title, title)) in frame:
+            shown.append(name)
+    return rounded_csv(frame[[*dict.fromkeys(shown)]])
 
 
 def rounded_csv(table: pd.DataFrame) -> str:
@@ -625,7 +694,9 @@ def _group_table(info: RunInfo, entry: GroupScores) -> TextTable:
             best += [
                 (i, j + 1)
                 for i, (value, letters) in enumerate(members)
-                if value == choose(values) and is_first(letters)
+                if value == choose(values)
+                and is_first(letters)
+                and any({*letters}.isdisjoint(others) for _, others in members if others)
             ]
         texts = [(rounded(value, places), letters) for value, letters in members]
         texts += [(rounded(group.random, places), "")]
@@ -674,7 +745,16 @@ _LATEX = (
     | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
     | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\char34{}"}
     | {c: f"{{{c}}}" for c in "[]*"}  # at the beginning of a row they are arguments of its end
-    | {"±": r"$\pm$", "×": r"$\times$", "−": "$-$", "≤": r"$\le$", "≥": r"$\ge$", "·": r"$\cdot$"}
+    | {
+        "±": r"$\pm$",
+        "²": r"\textsuperscript{2}",
+        "∈": r"$\in$",
+        "×": r"$\times$",
+        "−": "$-$",
+        "≤": r"$\le$",
+        "≥": r"$\ge$",
+        "·": r"$\cdot$",
+    }
     | {"…": r"\dots{}", "–": "--", "—": "---", "‘": "`", "’": "'", "“": "``", "”": "''"}
 )
 """How LaTeX writes what is special in it, or not in its usual fonts."""

@@ -156,7 +156,6 @@ def test_every_command_that_prints_a_table_takes_columns(call, made, tmp_path, m
 def test_columns_of_another_form_are_refused(call, made, monkeypatch):
     monkeypatch.chdir(made)
     for words in (
-        ("table", "one", "--format", "csv"),
         ("table", "one", "--groups"),
         ("compare", "one", "two", "--across"),
     ):

@@ -152,6 +152,15 @@ def test_the_diagram_joins_what_is_not_significantly_different(make, post_hoc):
     assert shown.render(found, "png").startswith(b"\x89PNG")
 
 
+@pytest.mark.parametrize("k", [2, 9, 10, 18, 19, 23, 60, 200])
+def test_numbers_of_many_ranks_leave_each_other_room(k):
+    numbers = shown.ranks_with_number(k)
+    assert (numbers[0], numbers[-1]) == (1, k)
+    assert len(numbers) <= shown.MOST_NUMBERS + 1
+    gaps = np.diff(numbers)
+    assert min(gaps) * 2 >= max(gaps[1:-1], default=0)
+
+
 def test_rows_of_different_users_on_a_data_set_are_noted(make):
     run = make()
     assert not [n for n in harness.across([run]).notes if n.code == "ranks-of-other-users"]

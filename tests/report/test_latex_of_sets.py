@@ -50,6 +50,36 @@ def test_each_data_set_has_its_columns(runs):
         assert sum("textbf" in text for text in texts) == 1
 
 
+def test_metrics_columns_and_rows_can_be_chosen(runs, call):
+    folder = runs[0].folder.parent
+    shown = ["--format", "latex", "--together", "--results", str(folder), "--metrics", "rmse"]
+    _, titles, *rows = cells(call.done("table", "both", "third", *shown))
+    assert titles == ["algorithm", "rmse", "rmse", "rmse"]
+    assert [row[0] for row in rows] == ["ItemMean", "Random", "Popularity"]
+    more = ["--columns", "fit s", "--algorithms", "random"]
+    _, titles, *rows = cells(call.done("table", "both", "third", *shown, *more))
+    assert titles == ["algorithm", *["rmse", "fit s"] * 3]
+    assert [row[0] for row in rows] == ["Random"]
+    for option, word, means in (
+        ("--metrics", "ndcg@5", "no metric 'ndcg@5'; did you mean 'ndcg@3'?"),
+        ("--algorithms", "Rendom", "no row 'Rendom'; did you mean 'Random'?"),
+        ("--columns", "fits", "no column 'fits'"),
+    ):
+        err = call.refused("table", "both", *shown[:-2], option, word)
+        assert f"{option}: {means}" in err
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "csv", "latex"])
+def test_columns_and_rows_are_chosen_in_every_format(runs, call, form):
+    chosen = ["--columns", "rmse,seconds", "--algorithms", "Random", "--format", form]
+    out = call.done("table", "third", "--results", str(runs[1].folder.parent), *chosen)
+    table = runs[1].table.set_index("algorithm")
+    assert f"{table.loc['Random', 'rmse']:.8f}"[:5] in out
+    assert "seconds" in out
+    assert f"{table.loc['Popularity', 'rmse']:.8f}"[:5] not in out
+    assert not any(title in out for title in ("fit s", "fit_seconds", "peak", "n_users"))
+
+
 def test_rows_that_a_data_set_lacks_have_no_value(runs):
     rows = {row[0]: row[1:] for row in cells(latex_of_sets(runs))[2:]}
     assert list(rows) == ["ItemMean", "Random", "Popularity"]

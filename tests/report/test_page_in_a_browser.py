@@ -12,6 +12,8 @@ import pytest
 
 from harness.report import build_page
 
+from .conftest import changed
+
 TOP = Path(__file__).parents[2]
 AXE = Path(os.environ.get("AXE_CORE", TOP / "node_modules" / "axe-core")) / "axe.min.js"
 WIDTHS = (360, 768, 1280)
@@ -50,6 +52,21 @@ def test_a_fault_would_be_found(path, browser):
     found = "\n".join(faults(browser, path))
     assert "px wider than the window" in found
     assert "console error" in found
+
+
+def test_a_section_without_content_has_no_heading_and_no_link(nasty, tmp_path, browser):
+    second = [*nasty.info.tables][1]
+    groups = [entry for entry in nasty.info.groups if entry.table == second]
+    assert groups
+    path = tmp_path / "report.html"
+    path.write_text(build_page([changed(nasty, groups=groups)]), encoding="utf-8")
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    parts = ["nav a[href='#by-group']", "#by-group h2"]
+    assert not any(page.is_visible(part) for part in parts)
+    page.select_option("#pick-place", index=1)
+    assert all(page.is_visible(part) for part in parts)
+    page.close()
 
 
 def faults(browser, path):

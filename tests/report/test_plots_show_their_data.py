@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from functools import cache
 from itertools import combinations, pairwise
 
@@ -122,6 +123,39 @@ def test_differences_are_those_of_the_users_and_filled_where_significant(nasty, 
     data = data_behind(summarise(nasty, baseline="Random"), "differences")
     assert "Random" not in set(data["algorithm"])
     assert (data["difference"] > 0).all()
+
+
+def test_the_mark_of_a_mean_at_the_end_of_the_scale_is_whole(nasty):
+    plot = plots.kinds()["distribution"](nasty)
+    plot.data.loc[0, ["q05", "q25", "median", "q75", "q95", "mean"]] = 1.0
+    with plot_style():
+        axes = Figure(figsize=plot.size).subplots()
+        plot.draw(axes)
+    assert axes.get_xlim()[1] > 1.0
+    [means] = [line for line in axes.lines if line.get_marker() == "D"]
+    assert not means.get_clip_on()
+
+
+def test_differences_keep_the_tick_at_zero_where_ticks_are_dropped(nasty):
+    plot = plots.kinds()["differences"](nasty)
+    with plot_style():
+        axes = Figure(figsize=plot.size).subplots()
+        # As Matplotlib numbers them: too many for the width, and zero the second of them.
+        axes.xaxis.set_major_locator(mpl.ticker.MultipleLocator(0.01, offset=0))
+        plot._limit_rows = lambda axes, *_: axes.set_xlim(-0.015, 0.3)
+        plot.draw(axes)
+    ticks = axes.get_xticks().tolist()
+    assert 0.0 in ticks
+    assert 1 < len(ticks) < 20
+
+
+def test_a_file_says_below_the_plot_what_its_marks_mean(nasty, tmp_path):
+    plot = plots.kinds()["differences"](nasty)
+    shown = plot._rendered("svg", plot.legend, svg_fonttype="none").decode()
+    text = " ".join(re.findall(r"<text[^>]*>([^<]*)</text>", shown))
+    assert "Paired by user. Line: interval of the difference. Filled: significant" in text
+    assert "With a margin" not in text
+    assert plot.write("png", tmp_path).read_bytes() != plot.render("png")
 
 
 def test_spread_shows_every_cell(nasty, table):

@@ -10,7 +10,14 @@ import pytest
 from harness.report import latex, style
 from harness.report.summary import summarise
 from harness.results.runs import to_markdown
-from harness.results.table import COLUMNS, columns_of, display_table, rounded_csv, to_csv
+from harness.results.table import (
+    COLUMNS,
+    columns_of,
+    display_table,
+    group_tables,
+    rounded_csv,
+    to_csv,
+)
 
 LABELS = ["ndcg@5", "ndcg@10", "ndcg@20", "rmse"]
 
@@ -157,3 +164,21 @@ def test_every_form_of_the_table_has_the_columns_of_one_declaration(nasty, nasty
     line = next(line for line in latex(nasty).splitlines() if line.startswith("algorithm"))
     assert plain(line.removesuffix(r"\\")).endswith(" & ".join(in_papers))
     assert list(style(nasty, place=2).data.columns)[-len(in_papers) :] == in_papers
+
+
+def test_in_a_group_only_what_the_tests_tell_apart_is_marked(nasty):
+    info = nasty.info.model_copy(deep=True)
+    entry = next(each for each in info.groups if each.metric == info.headline)
+    group = next(each for each in entry.groups if not each.is_small)
+    first, *others = sorted(group.algorithms, key=lambda mean: mean.mean or 0.0, reverse=True)
+    place = [each.group for each in entry.groups].index(group.group) + 1
+    for letters, marked in (("a", 0), ("b", 1)):
+        first.letters = "a"
+        for mean in others:
+            mean.letters = letters
+        table = next(
+            each
+            for each in group_tables(info, entry.metric)
+            if each.title.startswith(f"{entry.metric} by {entry.title}")
+        )
+        assert sum(column == place for _, column in table.best) == marked

@@ -495,6 +495,8 @@ def check_marks(run, facts, leaders):
     bold = set()
     if len({*values.values()}) > 1:
         bold = {name for name in leaders if values[name] == max(values.values())}
+    if facts.pairs:  # bold is what the tests tell apart from some row
+        bold = {name for name in bold if any(facts.better(name, x) for x in facts.values)}
     assert set(table.marked(facts.label)) == bold
     assert set(table.best(facts.label)) == set(leaders)
     lines = latex(run).splitlines()

@@ -285,11 +285,31 @@ def test_numbers_are_written_with_their_decimals():
         ([(0.1, 0.9), (0.101, 0.109)], [2, 4]),
     ],
 )
-def test_each_table_has_decimals_of_its_own(bounds, digits):
-    means = [AlgorithmMean.model_construct(low=low, high=high) for low, high in bounds]
-    statistics = [
-        MetricComparison.model_construct(table=str(number), metric="a", algorithms=[mean])
-        for number, mean in enumerate(means)
-    ]
-    found = column_decimals(RunInfo.model_construct(statistics=statistics))
+def test_each_data_set_has_decimals_of_its_own(bounds, digits):
+    found = column_decimals(compared(bounds, datasets=[*map(str, range(len(bounds)))]))
     assert found == {(str(number), "a"): each for number, each in enumerate(digits)}
+
+
+@pytest.mark.parametrize(
+    ("bounds", "digits"),
+    [
+        ([(0.1, 0.9), (0.101, 0.109)], 4),
+        ([(0.1, 0.9), (None, None)], 2),  # what has no uncertainty does not decide
+        ([(0.1, 0.9), (1.0, 1.0)], 2),
+        ([(1.0, 1.0), (None, None)], 4),
+    ],
+)
+def test_tables_that_share_a_column_share_its_decimals(bounds, digits):
+    found = column_decimals(compared(bounds, datasets=["one", "one"]))
+    assert found == {("0", "a"): digits, ("1", "a"): digits}
+
+
+def compared(bounds, datasets):
+    statistics = [
+        MetricComparison.model_construct(
+            table=str(number), metric="a", dataset=dataset, split="holdout",
+            algorithms=[AlgorithmMean.model_construct(low=low, high=high)],
+        )
+        for number, ((low, high), dataset) in enumerate(zip(bounds, datasets, strict=True))
+    ]  # fmt: skip
+    return RunInfo.model_construct(statistics=statistics)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from harness._util.libraries import pd
 from harness.extras.curves.learning import Curve, curve_frame, required_curves
-from harness.report.drawing import OUTSIDE, Plot
+from harness.report.drawing import OUTSIDE, Plot, beside
 from harness.schema.sections import written
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ class LearningPlot(Plot):
     title = "Learning curves"
     caption = (
         "One test part; each mark is a row whose models saw this share of the training ratings. "
-        "Bars: confidence intervals. Names are in the order of the values at the largest share."
-        + OUTSIDE
+        "Bars: confidence intervals, side by side. Names are in the order of the values at "
+        "the largest share." + OUTSIDE
     )
     about = " by training share"
     inches = (2.5, 0.8, 0.2)
@@ -64,17 +64,24 @@ class LearningPlot(Plot):
         data, shares = self.data, [*self.curve.tables]
         if shares[-1] / shares[0] >= LOGARITHMIC:
             axes.set_xscale("log")
-            room = (shares[-1] / shares[0]) ** 0.06
+            room = (shares[-1] / shares[0]) ** 0.12
             axes.set_xlim(shares[0] / room, shares[-1] * room)
+        else:
+            room = 0.12 * (shares[-1] - shares[0])
+            axes.set_xlim(shares[0] - room, shares[-1] + room)
         axes.xaxis.set_minor_locator(NullLocator())
         axes.set_xticks(shares, [written(share) for share in shares])
         axes.set_xlabel(f"share of the training {self.curve.of}")
         spans, values = {}, {}
-        for name, line in data.groupby("algorithm", sort=False):
+        lines = [*data.groupby("algorithm", sort=False)]
+        for number, (name, line) in enumerate(lines):
             style = self.summary.styles[str(name)]
+            at: dict[str, Any] = {"transform": beside(axes, number, len(lines))}
             if line["low"].notna().all():
-                axes.vlines(line["share"], line["low"], line["high"], style.colour, lw=1, alpha=0.5)
-            axes.plot(line["share"], line["value"], ls="-", lw=1.1, ms=4, zorder=3, **style.marks)
+                ends = line["share"], line["low"], line["high"]
+                axes.vlines(*ends, style.colour, lw=1, alpha=0.5, **at)
+            marks = style.marks | {"ls": "-", "lw": 1.1, "ms": 4, "zorder": 3} | at
+            axes.plot(line["share"], line["value"], **marks)
             ends = line[["value", "low", "high"]].stack()  # without missing ends
             spans[str(name)] = (ends.to_numpy().min().item(), ends.to_numpy().max().item())
             values[str(name)] = float(line["value"].to_numpy()[-1])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -14,6 +15,7 @@ from harness._util.libraries import pd
 from harness.comparison.best import best
 from harness.comparison.inference import notes_of_few
 from harness.errors import ComparisonError, counted
+from harness.results.folder import name_of
 from harness.results.headline import chosen_metric
 from harness.results.runs import Run
 from harness.results.scores import is_mean_of_users
@@ -486,13 +488,13 @@ def _fewest_differing(confidence: float) -> int:
 
 
 def _called(new: Run, old: Run) -> tuple[str, str]:
-    """Return the names of two runs, with the times of their starts where the names are equal."""
-    if new.name != old.name or new is old:
+    """Return what to call two runs: by the times of their starts where they are of one name."""
+    name = name_of(Path(new.name))
+    moments = [_moment(run.info.started) for run in (new, old)]
+    is_told_by_time = new.name == old.name or moments[0] != moments[1]
+    if name != name_of(Path(old.name)) or new is old or not is_told_by_time:
         return new.name, old.name
-    return (
-        f"{new.name} of {_moment(new.info.started)}",
-        f"{old.name} of {_moment(old.info.started)}",
-    )
+    return f"{name} of {moments[0]}", f"{name} of {moments[1]}"
 
 
 def _moment(started: str) -> str:
@@ -508,10 +510,10 @@ def _titles(new: GatedRow, old: GatedRow) -> tuple[str, str]:
     """Return what to call the two sides, by their runs where both have such a row."""
     if new.row != old.row:
         return new.row, old.row
+    if new.run and name_of(Path(new.run)) == name_of(Path(old.run)) and new.started != old.started:
+        return f"{new.row} of {_moment(new.started)}", f"{old.row} of {_moment(old.started)}"
     if new.run != old.run:
         return f"{new.row} of {new.run}", f"{old.row} of {old.run}"
-    if new.started != old.started:
-        return f"{new.row} of {_moment(new.started)}", f"{old.row} of {_moment(old.started)}"
     return f"the new {new.row}", f"the old {old.row}"
 
 

@@ -17,7 +17,7 @@ from harness.extras.history.values import history as values
 from harness.results.table import decimals, rounded
 
 if TYPE_CHECKING:
-    from harness.extras.history.values import HistoryLine
+    from harness.extras.history.values import HistoryLine, Point
 
 
 COLUMNS = ("started (UTC)", "value", "low", "high", "users", "changed since the run above")
@@ -36,6 +36,11 @@ COLUMNS = ("started (UTC)", "value", "low", "high", "users", "changed since the 
     help="By default the headline metric of the run.",
 )
 @click.option("--row", metavar="NAME", help="One row; by default all.")
+@click.option(
+    "--baseline",
+    metavar="NAME",
+    help="The row that others are compared with in each run; by default that of the report.",
+)
 @click.option("--last", type=click.IntRange(1), metavar="N", help="Only the latest runs.")
 @click.option("--page", type=options.output, help="Write a page with a plot to this file.")
 @options.force
@@ -44,6 +49,7 @@ def history(
     name: str,
     metric: str | None,
     row: str | None,
+    baseline: str | None,
     last: int | None,
     page: Path | None,
     results: Path,
@@ -52,10 +58,11 @@ def history(
 
     What changed since the run before is beside each value: settings, code, and versions of
     packages. A line is drawn where two values cannot be compared, because data, split, definition
-    or finished cells differ.
+    or finished cells differ. The difference to the baseline is that of the same run, on the same
+    data, so it can be followed where the data change every day.
     """
     (run,) = options.opened((name,), results)
-    answer = values(run, metric=metric, row=row, last=last)
+    answer = values(run, metric=metric, row=row, last=last, baseline=baseline)
     if page is not None:
         page = write_history_page(answer, options.page(page, page))
     if screen.documents:
@@ -64,7 +71,7 @@ def history(
     for line in answer.lines:
         place = ", ".join((line.dataset, line.split, line.candidates))
         say(f"\n{plain(line.algorithm)}: {plain(place)}")
-        _show(line)
+        _show(line, answer.baseline)
     for note in answer.notes:
         say(f"note: {plain(note)}")
     if page is not None:
@@ -73,7 +80,7 @@ def history(
     return 0
 
 
-def _show(line: HistoryLine) -> None:
+def _show(line: HistoryLine, baseline: str) -> None:
     """Print the points of a row as a table, the oldest first."""
     points = line.points
     widths = [p.high - p.low for p in points if p.low is not None and p.high is not None]
@@ -88,5 +95,20 @@ def _show(line: HistoryLine) -> None:
         )
         for point in points
     ]  # fmt: skip
+    columns = [*COLUMNS]
+    if line.has_differences:
+        columns.insert(-1, f"less {baseline}")
+        shown = [_difference(point, places) for point in points]
+        rows = [(*row[:-1], text, row[-1]) for row, text in zip(rows, shown, strict=True)]
     below = [number for number, point in enumerate(points) if point.breaks]
-    show_table(COLUMNS, rows, words=(COLUMNS[0], COLUMNS[-1]), below=below)
+    show_table(columns, rows, words=(COLUMNS[0], COLUMNS[-1]), below=below)
+
+
+def _difference(point: Point, places: int) -> str:
+    """Return the difference to the baseline with its interval, as ``+0.012 (0.003 to 0.021)``."""
+    if point.difference is None:
+        return ""
+    text = rounded(point.difference, places)
+    text = text if text.startswith("-") else f"+{text}"
+    ends = [rounded(end, places) for end in (point.difference_low, point.difference_high)]
+    return f"{text} ({ends[0]} to {ends[1]})" if all(ends) else text

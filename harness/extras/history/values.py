@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from harness.errors import ResultsError, counted, suggestion
+from harness.report.summary import summarise
 from harness.results.folder import earlier_runs, name_of
 from harness.results.headline import chosen_metric
 from harness.results.reading import read_run
@@ -14,7 +16,9 @@ from harness.results.record import RunInfo
 from harness.results.runs import Run
 from harness.results.statistics import RowResult
 
-CODE = "code"
+CODE, DEFINITION = "code", "definition"
+Difference = tuple[float, float | None, float | None]
+"""A difference and both ends of its interval."""
 DEFINITION_KEYS = ("fallback", "clip")
 """Keys of a config that define what a metric is computed from, beside its parts."""
 
@@ -35,6 +39,9 @@ class Point:
         Why the value cannot be compared with the one before it; empty where it can be.
     changes : list of str
         Changes since the one before it with which both can be compared: settings, code, versions.
+    difference, difference_low, difference_high : float or None
+        The value less that of the baseline in the same run, so on the same data, and its interval,
+        in the unit of the metric; None for the baseline itself, and where one has no value.
     """
 
     run: str
@@ -45,6 +52,9 @@ class Point:
     n_users: int | None
     breaks: list[str]
     changes: list[str]
+    difference: float | None = None
+    difference_low: float | None = None
+    difference_high: float | None = None
 
 
 @dataclass(frozen=True)
@@ -66,9 +76,25 @@ class HistoryLine:
         >>> [len(part) for part in HistoryLine("SVD", "a", "b", "c", [point, point, other]).parts]
         [2, 1]
         """
+        return self._divided({*BREAKS})
+
+    @property
+    def difference_parts(self) -> list[list[Point]]:
+        """The points in parts within which differences can be compared.
+
+        Both rows of a difference have the data and the split of its run, whatever those of another.
+        """
+        return self._divided({DEFINITION})
+
+    @property
+    def has_differences(self) -> bool:
+        """Whether a point has a difference to the baseline."""
+        return any(point.difference is not None for point in self.points)
+
+    def _divided(self, reasons: set[str]) -> list[list[Point]]:
         parts: list[list[Point]] = []
         for point in self.points:
-            if point.breaks or not parts:
+            if not parts or not reasons.isdisjoint(point.breaks):
                 parts.append([])
             parts[-1].append(point)
         return parts
@@ -83,6 +109,8 @@ class History:
     n_runs: int
     lines: list[HistoryLine]
     notes: list[str]
+    baseline: str = ""
+    """The row that the differences are to; empty where there is none."""
 
     def to_dict(self) -> dict[str, object]:
         """Return everything as plain values, for JSON."""
@@ -96,7 +124,10 @@ class History:
             return f"{start}; there is no earlier one"
         if not broken:
             return f"{start}, all comparable with the run before"
-        return f"{start}; {counted(len(broken), 'run')} not comparable with the run before"
+        said = f"{start}; {counted(len(broken), 'run')} not comparable with the run before"
+        if any(line.has_differences for line in self.lines):
+            said += f". Differences to {self.baseline} are of one run, so on the same data"
+        return said
 
 
 def runs_of_name(run: Run) -> tuple[list[Run], list[str]]:
@@ -114,7 +145,12 @@ def runs_of_name(run: Run) -> tuple[list[Run], list[str]]:
 
 
 def history(
-    run: Run, *, metric: str | None = None, row: str | None = None, last: int | None = None
+    run: Run,
+    *,
+    metric: str | None = None,
+    row: str | None = None,
+    last: int | None = None,
+    baseline: str | None = None,
 ) -> History:
     """Return the values of the rows of a run and of its earlier runs over time.
 
@@ -128,6 +164,9 @@ def history(
         The label of an algorithm; by default every row.
     last : int, optional
         How many of the latest runs; by default all.
+    baseline : str, optional
+        The row that others are compared with in each run; by default the baseline of a report on
+        the latest run.
 
     Raises
     ------
@@ -140,19 +179,52 @@ def history(
     names = dict.fromkeys(name for other in runs for name in other.info.algorithms)
     if row is not None and row not in names:
         raise ResultsError(f"{run.name}: no row {row!r}; {suggestion(row, names)}")
+    if baseline is not None and baseline not in names:
+        raise ResultsError(f"{run.name}: no row {baseline!r}; {suggestion(baseline, names)}")
     runs = runs[-last:] if last is not None else runs
+    baseline = baseline or summarise(runs[-1]).baseline
+    differences = {other.name: _differences(other, label, baseline) for other in runs}
     places: dict[tuple[str, str, str, str], list[tuple[RunInfo, RowResult]]] = {}
     for other in runs:
         for result in other.info.rows:
             if label in result.scores and row in (None, result.algorithm):
                 place = (result.algorithm, *result.names)
                 places.setdefault(place, []).append((other.info, result))
-    lines = [HistoryLine(*place, [*_points(results, label)]) for place, results in places.items()]
+    lines = [
+        HistoryLine(*place, [*_points(results, label, differences)])
+        for place, results in places.items()
+    ]
     name = name_of(run.folder or Path(run.name))
-    return History(name, label, len(runs), lines, notes)
+    has_differences = any(line.has_differences for line in lines)
+    return History(name, label, len(runs), lines, notes, baseline if has_differences else "")
 
 
-def _points(results: Sequence[tuple[RunInfo, RowResult]], label: str) -> Iterator[Point]:
+def _differences(run: Run, label: str, baseline: str) -> dict[str, Difference]:
+    """Return the difference of each row of a run to the baseline of its table, with its interval.
+
+    A metric that is not compared by user, as rmse, has differences without intervals.
+    """
+    found: dict[str, Difference] = {}
+    if label not in run.info.metrics:
+        return found
+    for table in summarise(run).tables:
+        if baseline not in table.records:
+            continue
+        pairs = {pair.first: pair for pair in table.differences(label, baseline)}
+        of_baseline = table.records[baseline][label]
+        for name, record in table.records.items():
+            if pair := pairs.get(name):
+                found[record["row"]] = pair.difference, pair.low, pair.high
+            elif name != baseline and math.isfinite(record[label] - of_baseline):
+                found[record["row"]] = record[label] - of_baseline, None, None
+    return found
+
+
+def _points(
+    results: Sequence[tuple[RunInfo, RowResult]],
+    label: str,
+    differences: Mapping[str, Mapping[str, Difference]],
+) -> Iterator[Point]:
     before: tuple[RunInfo, RowResult] | None = None
     for info, result in results:
         means = [
@@ -171,17 +243,16 @@ def _points(results: Sequence[tuple[RunInfo, RowResult]], label: str) -> Iterato
             result.n_users,
             [*_breaks(before, (info, result))] if before else [],
             [*_changes(before, (info, result))] if before else [],
+            *differences.get(info.name, {}).get(result.row, (None, None, None)),
         )
         before = info, result
 
 
 def _breaks(before: tuple[RunInfo, RowResult], now: tuple[RunInfo, RowResult]) -> Iterator[str]:
     """Yield why the values of two runs cannot be compared."""
-    for text, part in (("data", _data), ("split", _folds), ("definition", _definition)):
+    for text, part in BREAKS.items():
         if part(*before) != part(*now):
             yield text
-    if _cells(*before) != _cells(*now):
-        yield "finished cells"
 
 
 def _data(info: RunInfo, row: RowResult) -> object:
@@ -202,6 +273,15 @@ def _definition(info: RunInfo, row: RowResult) -> object:
 def _cells(info: RunInfo, row: RowResult) -> object:
     cells = info.cells_of_rows[row.row]
     return sorted((cell.seed, cell.fold) for cell in cells if cell.error is None)
+
+
+BREAKS: dict[str, Callable[[RunInfo, RowResult], object]] = {
+    "data": _data,
+    "split": _folds,
+    DEFINITION: _definition,
+    "finished cells": _cells,
+}
+"""What the values of two runs must have in common, by what its difference is called."""
 
 
 def _changes(before: tuple[RunInfo, RowResult], now: tuple[RunInfo, RowResult]) -> Iterator[str]:

@@ -24,7 +24,15 @@
         figure.hidden = figure.dataset.place !== place || !fits;
         shown += figure.hidden ? 0 : 1;
       }
-      one(`#${plot.id} .nothing`).hidden = shown > 0;
+      plot.hidden = shown === 0;
+    }
+    // A section that shows nothing of this table has no heading and no link either.
+    for (const section of all("main > section")) {
+      const parts = all(".place, .plot", section);
+      section.hidden = parts.length > 0 && parts.every((part) => part.hidden);
+    }
+    for (const link of all("nav a")) {
+      link.parentElement.hidden = one(link.getAttribute("href"))?.hidden === true;
     }
     const hidden = new Set(all("input[data-row]").filter((box) => !box.checked).map((box) => box.dataset.row));
     for (const row of all("tbody tr[data-row]")) row.hidden = hidden.has(row.dataset.row);

@@ -43,6 +43,20 @@ def test_all_text_is_inside_the_figure_and_no_name_is_a_formula(run):
     assert "<script" not in drawn
 
 
+def test_marks_and_intervals_of_a_row_stand_beside_those_of_the_others(run):
+    plot = plots.kinds()["learning"](run, place=3)
+    with plot_style():
+        axes = Figure(figsize=plot.size).subplots()
+        plot.draw(axes)
+    lines = [line for line in axes.lines if len(line.get_xdata()) == 3 and line.get_ls() == "-"]
+    lines = [line for line in lines if line.get_xdata()[0] == 0.02]
+    n = plot.data["algorithm"].nunique()
+    assert len(lines) == n > 6
+    firsts = [line.get_transform().transform((0.02, 0.5))[0] for line in lines]
+    assert len({round(first, 3) for first in firsts}) == n
+    assert min(firsts) > axes.bbox.x0
+
+
 @pytest.mark.long
 def test_the_page_has_the_plot_once(run):
     page = harness.report.page.build_page([run])

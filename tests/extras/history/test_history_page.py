@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 from matplotlib.figure import Figure
 
-from harness.extras.history.page import draw_history, plot_history, write_history_page
+from harness.extras.history.page import draw_history, marks_of, plot_history, write_history_page
 from harness.extras.history.values import History, Point
 from harness.extras.history.values import HistoryLine as Line
 
@@ -31,7 +31,8 @@ def test_each_comparable_part_is_a_line_of_its_own():
     axes = drawn([LINE])
     series = [line.get_ydata().tolist() for line in axes.lines if line.get_marker() != "None"]
     assert series == [[0.5, 0.52], [0.7]]
-    assert {text.get_text() for text in axes.texts} == {"numpy 1 → 2", "data"}
+    assert {text.get_text() for text in axes.texts} == {"1", "2"}
+    assert marks_of([LINE]) == {"numpy 1 → 2": 1, "data": 2}
 
 
 def test_a_row_of_several_parts_is_once_in_the_legend():

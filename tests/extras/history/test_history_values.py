@@ -143,3 +143,59 @@ def test_the_command_writes_a_page(runs, cli, tmp_path):
     assert out.endswith(f"written to {path}\n")
     assert "<svg" in path.read_text(encoding="utf-8")
     assert cli("history", "tiny", "--results", runs, "--page", path)[0] == 2
+
+
+@pytest.fixture(scope="module")
+def nights(tmp_path_factory):
+    """Two runs of a name whose data changed between them, with rows that are compared."""
+    folder = tmp_path_factory.mktemp("nights")
+    rows = {"algorithms": ["BaselineOnly", "ItemMean"], "metrics": ["ndcg@3", "rmse"]}
+    rows["statistics"] = {"resamples": 100}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setenv("HARNESS_CACHE", str(folder / "cache"))
+        for n_users in (40, 42):
+            write_ratings(n_users)
+            harness.run(CONFIG | rows, results=folder / "runs")
+    return folder / "runs"
+
+
+def test_differences_in_the_same_run_are_a_curve_where_the_data_change(nights):
+    run = open_run("tiny", nights)
+    answer = history(run, metric="ndcg@3", baseline="ItemMean")
+    lines = {line.algorithm: line for line in answer.lines}
+    assert not lines["ItemMean"].has_differences
+    line = lines["BaselineOnly"]
+    assert [len(part) for part in line.parts] == [1, 1]
+    assert [len(part) for part in line.difference_parts] == [2]
+    assert "Differences to ItemMean are of one run" in answer.sentence()
+    pair = run.pairs[run.pairs["metric"] == "ndcg@3"].iloc[0]
+    assert (pair["first"], pair["second"]) == ("BaselineOnly", "ItemMean")
+    last = line.points[-1]
+    found = (last.difference, last.difference_low, last.difference_high)
+    assert found == pytest.approx((pair["difference"], pair["low"], pair["high"]))
+
+
+def test_a_metric_without_tests_has_differences_without_intervals(nights):
+    run = open_run("tiny", nights)
+    (line,) = history(run, metric="rmse", row="BaselineOnly", baseline="ItemMean").lines
+    scores = {row.algorithm: row.scores["rmse"] for row in run.info.rows}
+    last = line.points[-1]
+    assert last.difference == pytest.approx(scores["BaselineOnly"] - scores["ItemMean"])
+    assert last.difference_low is last.difference_high is None
+    with pytest.raises(ResultsError, match="no row 'Itemmean'; did you mean 'ItemMean'"):
+        history(run, baseline="Itemmean")
+
+
+def test_the_command_shows_differences_and_the_gate_names_nights_by_their_times(nights, call):
+    out = call.done("history", "tiny", "--baseline", "ItemMean", "--results", str(nights))
+    assert "less ItemMean" in out
+    run = open_run("tiny", nights)
+    earlier = next(path for path in nights.iterdir() if "@" in path.name)
+    old = changed(open_run(earlier, nights), started="2026-11-20T02:41:07+00:00")
+    answer = harness.gate(run, old, metric="ndcg@3", row="BaselineOnly")
+    now = run.info.started[:19].replace("T", " ")
+    between = f"between tiny of 2026-11-20 02:41:07 and tiny of {now}:"
+    assert any(between in note for note in answer.notes)
+    assert f"BaselineOnly of {now} " in answer.sentences()[0]
+    assert "BaselineOnly of 2026-11-20 02:41:07 " in answer.sentences()[0]
