@@ -44,6 +44,7 @@ CALLS = {
     "reproduce": (("reproduce", "--no-runs"), dict),
     "split": (("split", "one.json"), None),
     "schema": (("schema",), {"properties"}),
+    "doctor": (("doctor",), {"is_healthy", "problems", "notes", "versions", "probe"}),
     "cache list": (("cache", "list"), list),
     "cache size": (("cache", "size"), {"cells", "bytes"}),
     "cache verify": (("cache", "verify"), None),
