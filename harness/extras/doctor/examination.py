@@ -30,6 +30,7 @@ LONGEST = 10
 LEAST_DISK = 100_000_000
 """Bytes: a run of a small data set needs less, downloads of the larger ones need more."""
 STAGES = {
+    "libraries_imported": "importing NumPy, SciPy, pandas and pyarrow",
     "surprise_imported": "importing Surprise",
     "numba_compiles": "compiling a function with Numba",
     "loops_kept": "looking for compiled loops",

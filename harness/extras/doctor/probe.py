@@ -22,7 +22,14 @@ _fitted: dict[str, Any] = {}
 def main() -> None:
     """Go through all stages; an error ends the process."""
     warnings.simplefilter("ignore")
-    for stage in (surprise_imported, numba_compiles, loops_kept, plain_fit, accelerated_fit):
+    for stage in (
+        libraries_imported,
+        surprise_imported,
+        numba_compiles,
+        loops_kept,
+        plain_fit,
+        accelerated_fit,
+    ):
         print(json.dumps({"stage": stage.__name__, "state": "begun"}), flush=True)
         try:
             found = stage()
@@ -31,6 +38,16 @@ def main() -> None:
             print(json.dumps({"stage": stage.__name__, "state": "failed", "reason": reason}))
             sys.exit(1)
         print(json.dumps({"stage": stage.__name__, "state": "done", **found}), flush=True)
+
+
+def libraries_imported() -> dict[str, Any]:
+    """Import the libraries with compiled parts: one may refuse the version of another."""
+    import numpy as np
+    import pandas as pd
+    import pyarrow as pa
+    import scipy
+
+    return {each.__name__: each.__version__ for each in (np, scipy, pd, pa)}
 
 
 def surprise_imported() -> dict[str, Any]:

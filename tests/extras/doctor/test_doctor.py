@@ -193,6 +193,12 @@ COMPILES = line("numba_compiles", "done", is_compiled=True, seconds=1.0)
             "importing Surprise failed (ImportError: no x)",
         ),
         (
+            line("libraries_imported", "begun")
+            + line("libraries_imported", "failed", reason="ImportError: pyarrow needs NumPy 2")
+            + "exit(1)",
+            "importing NumPy, SciPy, pandas and pyarrow failed (ImportError: pyarrow needs",
+        ),
+        (
             line("numba_compiles", "begun") + "import os; os.abort()",
             "compiling a function with Numba failed (exit code -6)",
         ),
@@ -210,7 +216,7 @@ COMPILES = line("numba_compiles", "done", is_compiled=True, seconds=1.0)
             "differs from that of plain Surprise",
         ),
     ],
-    ids=["import", "abort", "start", "interpreted", "not kept", "different"],
+    ids=["import", "libraries", "abort", "start", "interpreted", "not kept", "different"],
 )
 def test_what_stops_the_probe_is_a_problem(monkeypatch, code, said):
     found = probed(monkeypatch, code)
