@@ -286,14 +286,20 @@ def in_lines(*parts: NDArray[np.float64]) -> NDArray[np.float64]:
     return copy
 
 
+def folder_of_compiled() -> Path | None:
+    """Return the folder in which compiled loops are kept; None where nothing can be kept."""
+    folder = getattr(Kernel(lambda: None).dispatcher, "_cache", None)
+    folder = getattr(folder, "cache_path", None)
+    if folder is None:
+        return None
+    package = Path(__file__).parents[1]
+    return package if Path(folder).is_relative_to(package) else Path(folder).parent
+
+
 def compiled_before() -> bool:
     """Return whether this machine holds compiled loops of an earlier run."""
-    folder = getattr(Kernel(lambda: None).dispatcher._cache, "cache_path", None)
-    if folder is None:  # nothing can be kept
-        return False
-    package = Path(__file__).parents[1]
-    root = package if Path(folder).is_relative_to(package) else Path(folder).parent
-    return any(root.rglob("*.nbi"))
+    root = folder_of_compiled()
+    return root is not None and any(root.rglob("*.nbi"))
 
 
 def n_threads() -> int:

@@ -4,6 +4,8 @@ import sys
 from collections.abc import Callable
 from importlib import import_module
 
+from harness.errors import HarnessError
+
 TYPE_CHECKING = False  # as type checkers know it; to import `typing` takes longer than all this
 
 __all__ = ["arrow_csv", "pa", "pc", "pd", "pq", "psutil", "scipy"]
@@ -23,7 +25,14 @@ else:
             self.name = name
 
         def __getattr__(self, attribute: str) -> object:
-            return getattr(import_module(self.name), attribute)
+            try:
+                module = import_module(self.name)
+            except ImportError as error:  # as pyarrow 26 beside NumPy 1
+                raise HarnessError(
+                    f"{self.name}: it cannot be imported ({error}); run `pip install --upgrade "
+                    f"numpy {self.name}`, or `harness doctor` to see what is installed"
+                ) from error
+            return getattr(module, attribute)
 
     pa, pd, pq = map(_Library, ("pyarrow", "pandas", "pyarrow.parquet"))
     pc, arrow_csv = map(_Library, ("pyarrow.compute", "pyarrow.csv"))

@@ -201,13 +201,13 @@ def describe(
     of_row: dict[int, list[Search]] = defaultdict(list)
     for search in searches.values():
         of_row[search.cell.algorithm].append(search)
-    near_ends = {number: _near_ends(group) for number, group in of_row.items()}
+    at_ends = {number: [*_at_ends(group)] for number, group in of_row.items()}
     for position, search in searches.items():
         cell = cells[position]
         cell.n_trials = len({repr(trial.params) for number, trial in search.numbered if number})
         cell.search_seconds = search.seconds
         if isinstance(cell, CellResult):
-            notes = filter(None, (near_ends[search.cell.algorithm], search.failure))
+            notes = filter(None, (*at_ends[search.cell.algorithm], search.failure))
             added = (note.at(cell.algorithm) for note in notes)
             cell.notes = list(dict.fromkeys([*cell.notes, *added]))  # an earlier run's has them
         named = {key: cell[key] for key in (*ROW, "seed", "fold")}
@@ -218,25 +218,55 @@ def describe(
     return pd.DataFrame(rows)
 
 
-def _near_ends(searches: Iterable[Search]) -> Note | None:
-    """Note which parameters were best near an end that could be moved, for most searches."""
-    ends: dict[str, list[str]] = defaultdict(list)
+def _at_ends(searches: Iterable[Search]) -> Iterator[Note]:
+    """Note which parameters were best at an end that could be moved, for most searches.
+
+    The end of a range is its outer tenth, that of an ordered list its first or last value.
+    """
+    ends: dict[tuple[str, str], list[str]] = defaultdict(list)
     for search in searches:
         best = search.best
         for name, values in search.space.items():
             value = value_at(best.params, name) if best else None
-            if isinstance(values, Range) and value is not None:
-                key = name.rpartition(".")[2]
-                least = 1 if values.whole else parameters.LEAST.get(key, -math.inf)
-                end = values.end(value)
-                ends[name].append("" if end == "low" and values.low <= least else end)
-    near = [
-        f"{name} at the {end} end ({counts.count(end)} of {len(counts)} searches)"
-        for name, counts in ends.items()
-        for end in ("low", "high")
-        if counts.count(end) > len(counts) / 2
-    ]
-    return Note("near-ends", {"ends": near}) if near else None
+            code = "near-ends" if isinstance(values, Range) else "list-ends"
+            if value is not None and (end := _end(name, values, value)) is not None:
+                ends[code, name].append(end)
+    near: dict[str, list[str]] = defaultdict(list)
+    for (code, name), found in ends.items():
+        for end in ("low", "high"):
+            if found.count(end) > len(found) / 2:
+                near[code].append(
+                    f"{name} at the {end} end ({found.count(end)} of {len(found)} searches)"
+                )
+    return (Note(code, {"ends": names}) for code, names in near.items())
+
+
+def _end(name: str, values: Values, value: float) -> str | None:
+    """Return the end that a value is at, '' for none; None where values have no order."""
+    least = parameters.LEAST.get(name.rpartition(".")[2], -math.inf)
+    if isinstance(values, Range):
+        end, low = values.end(value), values.low
+        least = 1 if values.whole else least
+    else:
+        numbers = _ordered(values)
+        if not numbers or isinstance(value, bool | str):
+            return None
+        low, high = numbers[0], numbers[-1]
+        end = "low" if value <= low else "high" if value >= high else ""
+        least = max(1, least) if all(isinstance(number, int) for number in numbers) else least
+    return "" if end == "low" and low <= least else end
+
+
+def _ordered(values: Sequence[Value]) -> list[int | float]:
+    """Return three numbers or more that rise or fall, from the least; of other values nothing.
+
+    With two values each is an end, which says nothing.
+    """
+    numbers = [value for value in values if isinstance(value, int | float)]
+    rising = sorted(numbers)
+    is_list_of_numbers = len(numbers) == len(values) and bool not in map(type, values)
+    is_ordered = numbers in (rising, rising[::-1]) and len(set(numbers)) == len(numbers)
+    return rising if is_list_of_numbers and is_ordered and len(numbers) >= 3 else []
 
 
 def n_planned(plan: Plan, algorithm: int) -> int | None:

@@ -20,6 +20,7 @@ from harness.metrics.arrays import Ids, Ints
 from harness.notes.note import Note
 from harness.rankings.grouped import from_grouped
 from harness.rankings.lists import ListedRows, encoded, match, paired
+from harness.rankings.nested import is_nested, read_nested
 from harness.rankings.pairs import group_pairs
 
 if TYPE_CHECKING:
@@ -65,7 +66,8 @@ def read(
 
     Tables are of every format that ratings may have. Ids are text: users ``01`` and ``1`` are
     different. No pair of user and item may occur twice in a file. TREC's runs and qrels are
-    recognised by their lines under any name, and so is the JSON of ranx. A TREC run is ordered as
+    recognised by their lines under any name, and so is the JSON of ranx, and Parquet with one row
+    for each list and a column ``items`` of structures, as LensKit writes. A TREC run is ordered as
     trec_eval orders it, by score and then by descending document id; anything else by estimate,
     equal ones in the order of the rows, or by rank.
 
@@ -113,18 +115,16 @@ def read(
         if truth_columns:
             raise MetricError("truth_columns: there is no truth; give it, or leave them out")
         needed = ("user", "estimate", "rating") if training is None else ROLES
-        tables = [read_table(path, needed, ("item",), written=written, refuse=False)]
+        tables = [_read(path, needed, ("item",), written=written, refuse=False)]
         if "rating" not in tables[0].numbers:
             raise MetricError(
                 f"{path}: a TREC run has no ratings; give the relevant items as truth"
             )
     else:
         keys_of = ("estimate", "rank")
-        tables = [read_table(path, ("user", "item"), keys_of, written=written, refuse=False)]
+        tables = [_read(path, ("user", "item"), keys_of, written=written, refuse=False)]
         of_truth = Written(truth_columns or {}, decimal)
-        tables.append(
-            read_table(truth, ("user", "item"), ("rating",), form=QRELS, written=of_truth)
-        )
+        tables.append(_read(truth, ("user", "item"), ("rating",), form=QRELS, written=of_truth))
         if not tables[0].numbers:
             raise MetricError(
                 f"{path}: no column of rank or estimate; add one that orders each list"
@@ -141,6 +141,25 @@ def read(
     evidence = _evidence(Path(path), tables, truth, training)
     evidence.notes = notes
     return evidence
+
+
+def _read(
+    path: Path | str,
+    required: tuple[str, ...],
+    optional: tuple[str, ...] = (),
+    *,
+    form: str = RUN,
+    written: Written | None = None,
+    refuse: bool = True,
+) -> Table:
+    """Read a table, or lists that are nested in the rows of one."""
+    place = find_file(path, None)
+    if not is_nested(place):
+        return read_table(path, required, optional, form=form, written=written, refuse=refuse)
+    table = read_nested(place, str(path), required, optional, written or Written())
+    if refuse:
+        refuse_faults(table)
+    return table
 
 
 def _complete(table: Table, missing: str) -> Table:
@@ -171,7 +190,7 @@ def _evidence(
     truth: Path | str | None,
     training: Path | str | None,
 ) -> Evidence:
-    seen = None if training is None else read_table(training, ("user", "item"))
+    seen = None if training is None else _read(training, ("user", "item"))
     by_rank = truth is not None and "rank" in tables[0].numbers
     keys = -tables[0].numbers["rank"] if by_rank else tables[0].numbers["estimate"]
     users, user_ids = _united([table.ids["user"] for table in tables])

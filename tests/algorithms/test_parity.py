@@ -243,3 +243,16 @@ def test_a_seeded_normal_predictor_draws_as_numpy_seeded_globally(twins, rows, s
     second, _ = models.estimate(ours, [0, 0], [0, 2], accelerate=False)
     np.testing.assert_allclose([*first, *second], expected, rtol=1e-12)
     assert np.random.get_state()[1].tolist() == before
+
+
+def test_rows_on_demand_have_the_ends_of_an_array():
+    def fill(xs, rows):
+        rows[:] = xs[:, None]
+
+    matrix = LazyMatrix(3, fill)
+    assert np.asarray(matrix).tolist() == [[0.0] * 3, [1.0] * 3, [2.0] * 3]
+    assert matrix[-1].tolist() == [2.0] * 3
+    assert matrix[-1, 1] == 2.0
+    for place in (3, -4):
+        with pytest.raises(IndexError, match="a matrix of 3 rows"):
+            matrix[place]

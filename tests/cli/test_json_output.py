@@ -31,6 +31,10 @@ CALLS = {
     "best": (("best", "one", *RESULTS), {"row", "params", "config", "evidence"}),
     "recommend": (("recommend", "one", "--top", "2", *RESULTS), list),
     "similar": (("similar", "two", "--algorithm", "KNNBasic", "--user", "1", *RESULTS), list),
+    "explain": (
+        ("explain", "two", "--algorithm", "KNNBasic", "--user", "1", "--item", "1", *RESULTS),
+        list,
+    ),
     "save": (("save", "one", "m.harness", "--algorithm", "BaselineOnly", *RESULTS), None),
     "evaluate": (("evaluate", "p.csv", "--metrics", "ndcg@2,rmse"), {"rows"}),
     "gate": (
@@ -44,6 +48,7 @@ CALLS = {
     "reproduce": (("reproduce", "--no-runs"), dict),
     "split": (("split", "one.json"), None),
     "schema": (("schema",), {"properties"}),
+    "doctor": (("doctor",), {"is_healthy", "problems", "notes", "versions", "probe"}),
     "cache list": (("cache", "list"), list),
     "cache size": (("cache", "size"), {"cells", "bytes"}),
     "cache verify": (("cache", "verify"), None),

@@ -48,6 +48,7 @@ COMMANDS = {
     "save": ["save", "odd", "电.model", "--algorithm", LABEL, "--force"],
     "evaluate": ["evaluate", "✓scored.csv", "--metrics", "rmse"],
     "audit": ["audit", "odd"],
+    "doctor": ["doctor"],
     "conventions": ["conventions", "odd"],
     "split": ["split", "odd.json", "-o", "✓splits", "--force"],
     "new": ["new", "✓new.yaml", "-y", "--force"],

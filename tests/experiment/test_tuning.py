@@ -438,6 +438,35 @@ def test_a_best_setting_in_the_outer_tenth_of_a_range_is_noted(search, params, e
     )
 
 
+@pytest.mark.parametrize(
+    ("values", "params", "end"),
+    [
+        ([50.0, 100.0, 1000.0], {}, "low"),
+        ([1000.0, 100.0, 50.0], {}, "low"),  # falling
+        ([50.0, 100.0, 1000.0], {"damping": 5.0}, "low"),  # the written setting is beyond the list
+        ([0.0, 100.0, 1000.0], {}, ""),  # no value is legal below it
+        ([50.0, 1000.0, 100.0], {}, ""),  # without an order
+        ([50.0, 100.0], {}, ""),  # of two values each is an end
+    ],
+)
+def test_a_best_setting_at_the_end_of_an_ordered_list_is_noted(values, params, end):
+    rng = np.random.default_rng(0)
+    rows = [(u, i, 3 + (i % 2) + rng.normal(0, 0.2)) for u in range(20) for i in range(20)]
+    ratings = pd.DataFrame(rows, columns=["user", "item", "rating"])  # the plain mean is best
+    row = {"name": "ItemMean", "label": "mean", "search": {"damping": values}, "params": params}
+    config = CONFIG | {"algorithms": [row], "split": {"kind": "kfold", "n_splits": 2}}
+    del config["dataset"]  # the ratings stand in its place
+    tuning = {"method": "grid", "trials": 4, "metric": "rmse"} | (
+        {} if params else {"try_default": False}
+    )
+    done = harness.run(config | {"tuning": tuning}, ratings=ratings, results=None)
+    start = "mean: the best settings are the first or last value of a list: damping at the"
+    expected = f"{start} {end} end (2 of 2 searches); values beyond it may be better"
+    assert [str(note) for note in done.info.notes if note.code == "list-ends"] == (
+        [expected] if end else []
+    )
+
+
 @pytest.mark.parametrize("metric", ["rmse", "ndcg@5"])
 def test_a_budget_curve_is_the_best_of_the_first_trials(tmp_path, metric):
     better = {"rmse": min, "ndcg@5": max}[metric]

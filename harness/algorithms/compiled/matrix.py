@@ -76,6 +76,9 @@ class LazyMatrix:
         x, *rest = key if isinstance(key, tuple) else (key,)
         if not isinstance(x, int | np.integer):
             return self.rows(np.arange(len(self))[x])[(slice(None), *rest)]
+        if not -len(self) <= x < len(self):  # which NumPy waits for when it copies the matrix
+            raise IndexError(f"row {x} of a matrix of {len(self)} rows")
+        x %= len(self)
         x_before, row = self._kept
         if x_before != x:
             row = self.rows(np.array([x]))[0]

@@ -15,6 +15,7 @@ from functools import partial
 from threading import RLock
 from typing import Any, NamedTuple
 
+from harness._util.installed import SURPRISE, owners_of_surprise, problem_of_surprise
 from harness.algorithms import surprise
 from harness.extras.accelerate import altered, entrances, worth
 from harness.extras.accelerate.calls import AccelerationError, Options, is_active, show_calls, state
@@ -185,10 +186,11 @@ def patched_surprise(
 def _is_checked_version(strict: bool) -> bool:
     if surprise.__version__ in VERSIONS:
         return True
-    message = (
-        f"surprise: version {surprise.__version__}, and the patch is checked with "
-        f"{', '.join(VERSIONS)} alone; nothing is patched"
+    found = problem_of_surprise(owners_of_surprise()) or (
+        f"version {surprise.__version__}, and the patch is checked with {', '.join(VERSIONS)} only",
+        f"run `pip install {SURPRISE}=={VERSIONS[-1]}`",
     )
+    message = f"surprise: {found[0]}; nothing is patched; {found[1]}"
     if strict:
         raise AccelerationError(message)
     warnings.warn(message, UserWarning, stacklevel=3)

@@ -3,6 +3,8 @@
 import json
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 HEAD = "user,item,estimate,rating\n"
@@ -31,6 +33,69 @@ def test_a_trec_run_is_judged_by_its_qrels(call, tmp_path):
     out = call.done(*arguments.split())
     assert out.splitlines()[1].split()[:3] == ["a.run", "0.750000", "0.500000"]
     assert pd.read_csv(tmp_path / "u.csv")["rr"].tolist() == [0.5, 1.0]
+
+
+LISTS = {
+    "1": [("i1", 3.0, 4.0), ("i2", 2.0, 5.0), ("i3", 1.0, 3.0)],
+    "2": [("i3", 0.5, 2.0), ("i1", 0.25, 4.0)],
+    "3": [],
+}
+
+
+def nested(path, fields, **keys):
+    """Write lists as LensKit's ``ItemListCollection.save_parquet`` does: one row for each."""
+    rows = [
+        {"user_id": user, **keys, "items": [dict(zip(("item_id", *fields), it)) for it in items]}  # noqa: B905
+        for user, items in LISTS.items()
+    ]
+    pq.write_table(pa.Table.from_pylist(rows), path)
+
+
+def test_lists_nested_in_parquet_are_those_of_a_flat_table(call, tmp_path):
+    nested(tmp_path / "lists.parquet", ["score"])
+    flat = [(u, i, s, r) for u, items in LISTS.items() for i, s, r in items]
+    frame = pd.DataFrame(flat, columns=["user", "item", "score", "rating"])
+    frame[["user", "item", "score"]].to_csv(tmp_path / "lists.csv", index=False)
+    truth = pd.DataFrame([("1", "i2", 5), ("1", "i9", 3), ("2", "i1", 4)])
+    truth.columns = ["user", "item", "rating"]
+    truth.to_csv(tmp_path / "t.csv", index=False)
+    asked = ("--truth", "t.csv", "--metrics", "ndcg@3,rr,recall@2")
+    from_nested = call.done("evaluate", "lists.parquet", *asked)
+    from_flat = call.done("evaluate", "lists.csv", *asked)
+    assert from_nested.splitlines()[1].split()[1:4] == from_flat.splitlines()[1].split()[1:4]
+
+
+def test_predictions_ranks_and_a_truth_may_be_nested(call, tmp_path):
+    nested(tmp_path / "p.parquet", ["score", "rating"])
+    flat = [(u, i, s, r) for u, items in LISTS.items() for i, s, r in items]
+    frame = pd.DataFrame(flat, columns=["user", "item", "score", "rating"])
+    frame.to_csv(tmp_path / "p.csv", index=False)
+    out = [
+        call.done("evaluate", name, "--metrics", "rmse,ndcg@3") for name in ("p.parquet", "p.csv")
+    ]
+    assert out[0].splitlines()[1].split()[1:3] == out[1].splitlines()[1].split()[1:3]
+    asked = ("--truth", "p.parquet", "--metrics", "ndcg@3")
+    ranked = [
+        {"user_id": "1", "items": [{"item_id": "i2", "rank": 1}, {"item_id": "i1", "rank": 2}]}
+    ]
+    pq.write_table(pa.Table.from_pylist(ranked), tmp_path / "ranked.parquet")
+    assert "1.0" not in call.done("evaluate", "ranked.parquet", *asked).splitlines()[1]
+    best = call.done("evaluate", "ranked.parquet", "--truth", "p.parquet", "--metrics", "hit@1")
+    assert best.splitlines()[1].split()[1] == "0.500000"  # of two users, whose lists are not empty
+
+
+def test_nested_lists_without_a_score_or_with_damage_are_refused(call, tmp_path):
+    nested(tmp_path / "lists.parquet", [])
+    nested(tmp_path / "t.parquet", ["x", "rating"])
+    said = call.refused("evaluate", "lists.parquet", "--truth", "t.parquet", "--metrics", "ndcg@3")
+    assert "lists.parquet: no column of rank or estimate" in said
+    whole = (tmp_path / "t.parquet").read_bytes()
+    for place in range(4, len(whole), 7):
+        damaged = whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :]
+        (tmp_path / "d.parquet").write_bytes(damaged)
+        code, _, err = call("evaluate", "d.parquet", "--metrics", "rmse")
+        assert code in (0, 2)
+        assert "Traceback" not in err
 
 
 @pytest.mark.parametrize(

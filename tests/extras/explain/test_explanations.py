@@ -1,6 +1,8 @@
 """The terms of an estimate, against Surprise's own estimates and plain loops over neighbours."""
 
 import heapq
+import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -8,7 +10,9 @@ import pytest
 import surprise
 
 import harness
+from harness.algorithms import registry
 from harness.errors import AlgorithmError
+from harness.extras.explain.explanations import in_words
 
 RNG = np.random.default_rng(8)
 ROWS = [
@@ -46,7 +50,7 @@ def test_the_terms_of_factors_and_biases_add_up_to_the_estimate(name, by, trains
     model = MODELS[name]()
     harness.fit(model, trainset) if by == "harness" else model.fit(trainset)
     for user, item in PAIRS[::5]:
-        terms = harness.explain(model, user, item)
+        terms = harness.explain(model, user, item, factors=True)
         assert terms["value"].sum() == pytest.approx(model.predict(user, item).est, rel=1e-12)
         u, i = trainset.to_inner_uid(user), trainset.to_inner_iid(item)
         values = dict(zip(terms["term"], terms["value"], strict=True))
@@ -114,7 +118,12 @@ def test_too_few_neighbours_leave_the_beginning_of_the_estimate(trainset):
 @pytest.mark.parametrize(
     ("model", "user", "item", "message"),
     [
-        (surprise.SlopeOne, "u1", 3, "SlopeOne has no terms to show; use one of KNNBasic"),
+        (
+            surprise.NormalPredictor,
+            "u1",
+            3,
+            "NormalPredictor has no terms to show; use one",
+        ),
         (surprise.SVD, "nobody", 3, "explain: user 'nobody' is not in the training set; give one"),
         (surprise.SVD, "u1", "3", "explain: item '3' is not in the training set; give one like"),
     ],
@@ -128,3 +137,115 @@ def test_what_cannot_be_explained_says_what_to_do(model, user, item, message, tr
 def test_a_model_that_is_not_fitted_is_refused():
     with pytest.raises(AlgorithmError, match=r"not fitted; call harness\.fit"):
         harness.explain(surprise.SVD(), "u1", 3)
+
+
+RANDOM = {"Random", "NormalPredictor"}
+"""Whose estimates are drawn: no term decides them."""
+ALGORITHMS = [
+    name
+    for name, entry in registry.algorithms().items()
+    if not entry.__module__.startswith("harness.extras")
+]
+
+
+@pytest.mark.parametrize("factors", [False, True])
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_the_terms_of_every_algorithm_add_up_to_the_estimate(name, factors, trainset):
+    model = registry.entry(name).model_class()
+    if name in RANDOM:
+        harness.fit(model, trainset)
+        with pytest.raises(AlgorithmError, match=f"{name} has no terms to show"):
+            harness.explain(model, "u1", 3, factors=factors)
+        return
+    if hasattr(model, "n_factors"):
+        model.n_factors = 4
+    harness.fit(model, trainset)
+    for user, item in PAIRS[::7]:
+        prediction = model.predict(user, item)
+        if prediction.details["was_impossible"]:
+            continue
+        terms = harness.explain(model, user, item, factors=factors)
+        assert terms["value"].sum() == pytest.approx(prediction.est, rel=1e-9, abs=1e-12)
+        of_items = terms["term"].isin(["rated", "neighbour"])
+        assert not (of_items & terms["neighbour"].isna()).any()
+        assert terms.loc[of_items, "share"].sum() == pytest.approx(float(of_items.any()))
+        assert terms.loc[~of_items, "share"].isna().all()
+        for most in (1, 3, 1000):
+            lines = in_words(terms, most)
+            assert sum(value for _, value, _ in lines) == pytest.approx(prediction.est, rel=1e-9)
+            assert len(lines) == (~of_items).sum() + min(most + 1, of_items.sum())
+
+
+def test_the_implicit_part_of_svdpp_is_told_by_item(trainset):
+    model = harness.fit(MODELS["SVDpp"](), trainset)
+    terms = harness.explain(model, "u1", 3)
+    assert terms["term"].tolist()[:4] == ["mean", "user", "item", "factors"]
+    u, i = trainset.to_inner_uid("u1"), trainset.to_inner_iid(3)
+    ratings = {trainset.to_raw_iid(j): rating for j, rating in trainset.ur[u]}
+    rated = terms[terms["term"] == "rated"]
+    assert dict(zip(rated["neighbour"], rated["rating"], strict=True)) == ratings
+    for raw, value in zip(rated["neighbour"], rated["value"], strict=True):
+        expected = model.yj[trainset.to_inner_iid(raw)] @ model.qi[i] / np.sqrt(len(ratings))
+        assert value == pytest.approx(expected, rel=1e-9)
+    assert rated["value"].abs().is_monotonic_decreasing
+    values = dict(zip(terms["term"], terms["value"], strict=True))
+    assert values["factors"] == pytest.approx(model.pu[u] @ model.qi[i], rel=1e-9)
+
+
+def test_a_slope_is_told_by_item(trainset):
+    model = harness.fit(surprise.SlopeOne(), trainset)
+    terms = harness.explain(model, "u1", 3)
+    u, i = trainset.to_inner_uid("u1"), trainset.to_inner_iid(3)
+    common = [j for j, _ in trainset.ur[u] if model.freq[i, j] > 0]
+    rated = terms[terms["term"] == "rated"].set_index("neighbour")["value"]
+    assert len(rated) == len(common)
+    for j in common:
+        raw = trainset.to_raw_iid(j)
+        assert rated[raw] == pytest.approx(model.dev[i, j] / len(common), rel=1e-12)
+
+
+def test_words_say_whose_mean_a_term_is(trainset):
+    first = {
+        surprise.KNNWithMeans: "mean rating of user u1",
+        surprise.BaselineOnly: "mean of all ratings",
+        surprise.CoClustering: "mean rating of the clusters of user and item",
+    }
+    for kind, text in first.items():
+        model = harness.fit(kind(), trainset)
+        assert in_words(harness.explain(model, "u1", 3))[0][0] == text
+
+
+CONFIG = """
+dataset: {synthetic: {n_users: 30, n_items: 40, n_ratings: 600}}
+algorithms: [SVDpp, KNNBaseline]
+metrics: [ndcg@5]
+"""
+
+
+def test_the_command_fits_eighty_columns_and_adds_up(call, tmp_path, monkeypatch):
+    (tmp_path / "my.yaml").write_text(CONFIG)
+    monkeypatch.setenv("COLUMNS", "80")
+    asked = ("explain", "my.yaml", "--algorithm", "SVDpp", "--user", "1", "--item", "2")
+    out = call.done(*asked, "--top", "2")
+    assert max(map(len, out.splitlines())) <= 80
+    first, _, *lines, _, last = out.splitlines()
+    assert first.startswith("SVDpp estimates ")
+    values = [float(re.search(r" ([+-]\d\.\d{3})", line)[1]) for line in lines]
+    assert sum(values) == pytest.approx(float(last.split()[1]), abs=0.001 * len(values))
+    assert sum(line.startswith("item ") and "the user rated" in line for line in lines) == 2
+    assert "more items" in lines[-1]
+    document = json.loads(call.done(*asked, "--json", "--factors"))
+    terms = [row["term"] for row in document["result"]]
+    assert "factor 20" in terms
+    assert document["result"][0]["share"] is None
+
+
+def test_the_command_refuses_unknown_ids(call, tmp_path):
+    (tmp_path / "my.yaml").write_text(CONFIG)
+    asked = ("explain", "my.yaml", "--algorithm", "SVDpp")
+    assert "user '99' is not in the training set" in call.refused(
+        *asked, "--user", "99", "--item", "2"
+    )
+    assert "item 'x' is not in the training set" in call.refused(
+        *asked, "--user", "1", "--item", "x"
+    )
