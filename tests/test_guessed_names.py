@@ -223,7 +223,7 @@ def test_guessed_arguments_are_answered():
 
 
 def test_an_option_is_not_sent_to_one_that_the_command_lacks(capsys):
-    assert "--algorithms" not in said_by(["table", "--algos"], capsys)
+    assert "--algorithms" not in said_by(["methods", "--algos"], capsys)
 
 
 def test_a_spelling_has_to_be_close(capsys):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import re
 from base64 import urlsafe_b64encode
@@ -17,27 +18,29 @@ FOLDER = "surprise"
 
 def owners_of_surprise() -> dict[str, str]:
     """Return the version of each installed package that owns a folder ``surprise``, by its name."""
-    names = dict.fromkeys(packages_distributions().get(FOLDER, ()))
-    return {re.sub(r"[-_.]+", "-", name).lower(): version(name) for name in names}
+    names = {*packages_distributions().get(FOLDER, ())}
+    return {re.sub(r"[-_.]+", "-", name).lower(): version(name) for name in sorted(names)}
 
 
 def changed_files() -> list[str]:
     """Return files of scikit-surprise that are missing, or are not those that it installed."""
     try:
-        files = distribution(SURPRISE).files or []
+        package = distribution(SURPRISE)
     except PackageNotFoundError:
         return []
     changed = []
-    for file in files:
-        if file.parts[0] == FOLDER and file.hash is not None:
-            try:
-                content = Path(file.locate()).read_bytes()
-            except OSError:
-                changed.append(file.as_posix())
-                continue
-            digest = urlsafe_b64encode(hashlib.new(file.hash.mode, content).digest())
-            if digest.decode().rstrip("=") != file.hash.value:
-                changed.append(file.as_posix())
+    # Its `files` leaves out those that are missing, from Python 3.12 on.
+    for path, digest, *_ in csv.reader((package.read_text("RECORD") or "").splitlines()):
+        mode, _, value = digest.partition("=")
+        if path.partition("/")[0] != FOLDER or not value:
+            continue
+        try:
+            content = Path(str(package.locate_file(path))).read_bytes()
+        except OSError:
+            changed.append(path)
+            continue
+        if urlsafe_b64encode(hashlib.new(mode, content).digest()).decode().rstrip("=") != value:
+            changed.append(path)
     return changed
 
 

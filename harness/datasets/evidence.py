@@ -185,7 +185,7 @@ def is_default_header(names: Sequence[str]) -> bool:
     >>> is_default_header(["1", "2", "3"])
     False
     """
-    plain = names[1:] if names[0] in _INDEX else names
+    plain = names[1:] if names and names[0] in _INDEX else names
     return 3 <= len(plain) <= 4 and [*plain] == [str(number) for number in range(len(plain))]
 
 

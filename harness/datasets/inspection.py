@@ -88,8 +88,8 @@ class Member:
         if self.kind is not None and (self.kind == "matrix" or has_tables(self.kind)):
             return {}
         names, layout = self.names(), self.options.layout
-        if layout is None and {*RATINGS.required} <= {*names} and not self.options.columns:
-            return {}  # some formats name what has no names in the file
+        if layout is None and self.kind is not None and is_text(self.kind):
+            return dict(self.options.columns)  # a format that names what has no names in the file
         positions = (
             find_columns(names, self.options.columns, self.where)
             if layout is None
@@ -190,7 +190,8 @@ def inspect(section: DatasetSection, base: Path | None = None) -> Iterator[Inspe
     >>> path = getfixture("tmp_path") / "a.csv"
     >>> _ = path.write_text("userId;movieId;stars\n7;10;4,5\n7;11;2,0\n")
     >>> with inspect(DatasetSection(path=str(path))) as found:
-    ...     found.keys(), len(found.read())
+    ...     table = found.table()
+    ...     found.keys(table.notes), len(table)
     ({'columns': {'user': 'userId', 'item': 'movieId', 'rating': 'stars'}, 'decimal': ','}, 2)
     """
     columns = section.columns.model_dump(exclude_unset=True) if section.columns else {}

@@ -1,5 +1,7 @@
 """``harness table -o FILE``: the form is that of the ending."""
 
+from pathlib import Path
+
 import pandas as pd
 import pytest
 
@@ -54,7 +56,10 @@ def test_what_the_ending_does_not_say_is_refused_before_the_run_is_read(call, tm
     assert "replace it with --force" in call.refused("table", "none", "-o", "a.csv")
 
 
-def test_columns_are_of_the_screen(call, runs):
+def test_a_file_has_the_columns_that_are_named(call, runs):
     place = ["small", "--results", runs]
-    said = call.refused("table", *place, "-o", "a.csv", "--columns", "ndcg@10")
-    assert said == "--columns: is for the screen; leave it or --output out\n"
+    call.done("table", *place, "-o", "a.csv", "--columns", "ndcg@10")
+    printed = call.done("table", *place, "--format", "csv", "--columns", "ndcg@10")
+    assert Path("a.csv").read_text(encoding="utf-8") == printed
+    said = call.refused("table", *place, "-o", "a.xlsx", "--columns", "ndcg@10")
+    assert said == "--columns: not for this form; write .md, .csv or .tex, or leave it out\n"

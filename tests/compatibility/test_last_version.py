@@ -19,7 +19,11 @@ TOP = Path(__file__).parents[2]
 DATA = TOP / "tests" / "data"
 RESULTS = TOP / "results"
 RUNS = sorted(path.parent.name for path in RESULTS.glob("*/run.json"))
-REMOVED: dict[str, dict[str, str]] = {}
+REMOVED: dict[str, dict[str, str]] = {
+    "commands": {
+        "harness recommend CONFIG|RUN": "first-hour.added.md"
+    }  # the argument has a new name
+}
 """By list, each line that is gone on purpose, and the file of `dev/changes`, or ``CHANGELOG.md``,
 that tells users why and what to write instead."""
 CHANGED_TABLES: dict[str, str] = {}

@@ -14,7 +14,7 @@ CONFIG = {"dataset": "bundled", "algorithms": ["ItemMean"], "metrics": ["rmse"]}
         ({"dataset": "loans"}, "dataset: found 'loans'; use one of .*package that has it"),
         ({"dataset": "desk.slips"}, "no reader of '.slips' files is installed; install the"),
         ({"dataset": "ml-1m.zap"}, "found 'ml-1m.zap'; did you mean 'ml-1m'"),
-        ({"dataset": {"path": "a", "format": "slips"}}, "found 'slips'; use one of csv.*has it"),
+        ({"dataset": {"path": "a", "format": "zzyx"}}, "found 'zzyx'; use one of .*csv.*has it"),
         ({"split": "weekday"}, "unknown kind 'weekday'; .*or install the package that has it"),
         ({"algorithms": ["Xy"]}, "unknown algorithm 'Xy'; .*or install the package that has it"),
         ({"metrics": ["qqqq@5"]}, "unknown metric 'qqqq'; .*or install the package that has it"),

@@ -134,7 +134,7 @@ FILES = {
         "\t", "user_id:token", "item_id:token", "rating:float", "timestamp:float"
     ),
     "`DataFrame.pivot(…).to_csv()`: users × items": (
-        "user,i1,i2,i3\nu1,5,3,\nu2,4,,1\n"
+        "user,i1,i2,i3\nu1,5,3,\nu2,4,,\n"
     ),
     "several files of one table": {
         "train.csv": text(",", "user", "item", "rating", rows=TRIPLES[:2], times=False),

@@ -404,7 +404,7 @@ class TestLoaded:
     ("content", "keys"),
     [
         ("user~item~rating\n1~2~3\n", {"separator": "~"}),
-        ("user\x01item\x01rating\n1\x012\x013\n", {"separator": "\x01"}),
+        ("user\x02item\x02rating\n1\x022\x023\n", {"separator": "\x02"}),
         ("user;item;rating\n1;2;1,234\n2;2;7\n", {"thousands": ","}),
         ("user,item,rating,time\n1,2,3,\n2,2,4,5\n", {"columns": {"timestamp": None}}),
         ("user,item,rating\n1,2,3\n1,3,3\n2,2,\n", {"missing": "drop"}),

@@ -215,7 +215,7 @@ def test_the_command_prints_text_and_json(cli, tmp_path, monkeypatch):
         ("none.csv", "none.csv: no such file"),
         ("none.yaml", "none.yaml: no such file"),
         ("bad.csv", "bad.csv:3: "),
-        (".", ".: a folder; give one of its files (bad.csv), or a pattern as *.csv"),
+        (".", "bad.csv:3: "),
     ],
 )
 def test_bad_input_is_named(cli, tmp_path, monkeypatch, source, message):

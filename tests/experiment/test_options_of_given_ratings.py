@@ -53,6 +53,8 @@ REFUSED = {
     "separator": ";",
     "header": True,
     "sha256": "0" * 64,
+    "member": "ratings.csv",
+    "not_items": ["age"],
     "table": "ratings",
     "query": "SELECT 1",
     "skip": 1,
