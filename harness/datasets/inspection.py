@@ -89,7 +89,8 @@ class Member:
             return {}
         names, layout = self.names(), self.options.layout
         if layout is None and self.kind is not None and is_text(self.kind):
-            return dict(self.options.columns)  # a format that names what has no names in the file
+            # A format that names what has no names in the file.
+            return {role: at for role, at in self.options.columns.items() if at is not None}
         positions = (
             find_columns(names, self.options.columns, self.where)
             if layout is None
