@@ -26,13 +26,14 @@ from harness.datasets.readers import (
     has_tables,
     is_text,
     read_as,
+    reader_named,
     reading,
     recognised,
     separators_of,
 )
 from harness.datasets.readers.base import ReadOptions
 from harness.datasets.readers.packed import Progress, unpacked
-from harness.datasets.readers.text import Seen, look
+from harness.datasets.readers.text import Delimited, Seen, look
 from harness.datasets.section import OF_TEXT, OF_VALUES, DatasetSection
 from harness.errors import ColumnsError, DataError
 from harness.notes.note import Note
@@ -88,14 +89,15 @@ class Member:
         if self.kind is not None and (self.kind == "matrix" or has_tables(self.kind)):
             return {}
         names, layout = self.names(), self.options.layout
-        if layout is None and self.kind is not None and is_text(self.kind):
-            # A format that names what has no names in the file.
+        if layout is not None:
+            positions = layout.columns
+        elif is_text(self.kind or ""):  # it names what has no names in the file
             return {role: at for role, at in self.options.columns.items() if at is not None}
-        positions = (
-            find_columns(names, self.options.columns, self.where)
-            if layout is None
-            else layout.columns
-        )
+        else:
+            try:
+                positions = find_columns(names, self.options.columns, self.where)
+            except ColumnsError:  # the reader knows which they are, as of a wide table
+                return {}
         by_name = layout is None or (layout.header and RATINGS.names_columns(names))
         by_name = by_name or any(isinstance(at, str) for at in self.options.columns.values())
         return {
@@ -223,7 +225,7 @@ def inspect_file(path: Path, where: str, options: ReadOptions, given: Set[str]) 
     """Return what is found of one file that is not packed; `given` are keys that decide."""
     kind = options.kind or recognised(path, where)
     options = replace(options, where=where)
-    if kind is not None and (kind == "matrix" or not is_text(kind)):
+    if kind is not None and not isinstance(reader_named(kind), Delimited):
         return Member(path, where, kind, options)
     with reading(where, kind):
         seen = look(path, replace(options, separators=separators_of(kind)), where, given)

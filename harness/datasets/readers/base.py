@@ -217,6 +217,22 @@ def example_lines(separator: str, *, header: bool = True) -> bytes:
     return "".join(f"{separator.join(row)}\n" for row in rows).encode()
 
 
+def by_position(
+    names: Sequence[str], columns: Mapping[str, str | int | None]
+) -> dict[str, str | int | None]:
+    """Return columns by role with positions for the names that a reader gives to its fields.
+
+    Examples
+    --------
+    >>> by_position(["user", "0", "item", "rating"], {"user": "item", "item": 1})
+    {'user': 3, 'item': 1}
+    """
+    return {
+        role: names.index(at) + 1 if isinstance(at, str) and at in names else at
+        for role, at in columns.items()
+    }
+
+
 def names_of(columns: object, where: str) -> list[str]:
     """Return the names of columns in any of the shapes that a reader may return."""
     names = getattr(columns, "column_names", None)  # of an Arrow table

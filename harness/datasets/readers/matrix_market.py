@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness._util.files import report_os_error
-from harness.datasets.readers.base import Reader, ReadOptions, example_ratings
+from harness.datasets.readers.base import Reader, ReadOptions, by_position, example_ratings
 from harness.datasets.readers.text import Delimited
 from harness.errors import DataError
 from harness.notes.note import Note
@@ -49,14 +49,14 @@ class MatrixMarket(Reader):
         """Read all entries; every fault has its line."""
         where = options.where
         sizes, n_lines = _sizes(path, where)
-        fields = ("user", "item", "rating")
+        fields = self.names(path, where)
         columns = {role: at for at, role in enumerate(fields, 1) if role in options.roles.kinds}
         asked = replace(
             options,
             separator="whitespace",
             header=False,
             skip=n_lines,
-            columns=columns | {**options.columns},
+            columns=columns | by_position(fields, options.columns),
             form="row column number",
         )
         table = Delimited().read(path, asked)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.datasets.columns import is_number
-from harness.datasets.readers.base import Reader, ReadOptions, example_ratings
+from harness.datasets.readers.base import Reader, ReadOptions, by_position, example_ratings
 from harness.datasets.readers.text import Delimited
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class Qrels(Reader):
             options,
             separator="whitespace",
             header=False,
-            columns=columns | {**options.columns},
+            columns=columns | by_position(self.names(path, options.where), options.columns),
             form=QRELS,
         )
         return Delimited().read(path, asked)
