@@ -147,7 +147,7 @@ class Choice(_Choice):
         except click.BadParameter as error:
             meant = nearest(value, self.choices)
             hint = "" if meant is None else f"did you mean {meant!r}?"
-            if self.kind is not None:
+            if self.kind:
                 hint = names.near(self.kind, value, self.choices)
             if not hint:
                 raise

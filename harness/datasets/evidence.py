@@ -35,7 +35,7 @@ MOST_RATINGS = 101
 """More distinct numbers are measured or counted, not chosen from a scale."""
 
 
-class Column:
+class SampledColumn:
     """One column of the first rows of a table.
 
     Parameters
@@ -168,11 +168,11 @@ class Placed(NamedTuple):
 
 def columns_of(
     names: Sequence[str], rows: Sequence[Sequence[str]], *, header: bool
-) -> list[Column]:
+) -> list[SampledColumn]:
     """Return the columns of some rows; rows of another length are left out."""
     rows = [row for row in rows if len(row) == len(names)]
     named = names if header else [""] * len(names)
-    return [Column(at, name, [row[at] for row in rows]) for at, name in enumerate(named)]
+    return [SampledColumn(at, name, [row[at] for row in rows]) for at, name in enumerate(named)]
 
 
 def is_default_header(names: Sequence[str]) -> bool:
@@ -361,17 +361,17 @@ def unread_columns(
     return tuple(notes)
 
 
-def _unread(column: Column, role: str) -> dict[str, str]:
+def _unread(column: SampledColumn, role: str) -> dict[str, str]:
     return {"column": column.title, "remedy": str(Remedy({"columns": {role: column.column}}))}
 
 
-def _go_together(one: Column, other: Column) -> bool:
+def _go_together(one: SampledColumn, other: SampledColumn) -> bool:
     """Return whether each value of a column goes with a single one of another, and back."""
     return len({*zip(one.texts, other.texts, strict=True)}) == one.n_distinct == other.n_distinct
 
 
 def _with_proposal(
-    error: ColumnsError, columns: list[Column], named: Mapping[str, str | int | None]
+    error: ColumnsError, columns: list[SampledColumn], named: Mapping[str, str | int | None]
 ) -> ColumnsError:
     """Return an error about columns without usual names, with those that they may be."""
     names = [column.name for column in columns]
@@ -404,7 +404,7 @@ def _with_proposal(
     return ColumnsError(error.finding, advice, error.roles)
 
 
-def may_be_rating(column: Column, most: int = MOST_RATINGS) -> bool:
+def may_be_rating(column: SampledColumn, most: int = MOST_RATINGS) -> bool:
     """Return whether a column holds numbers of which several rows have the same."""
     n = column.n_distinct
     varies = n > 1 or len(column.texts) < FEW
@@ -420,7 +420,7 @@ def _order(columns: Mapping[str, int]) -> list[str]:
 
 
 def _usual(
-    columns: Sequence[Column], named: Mapping[str, str | int | None]
+    columns: Sequence[SampledColumn], named: Mapping[str, str | int | None]
 ) -> dict[str, str | int | None]:
     """Return the position from 1 of each role, in the usual order where it is not named."""
     roles = dict(named)
@@ -431,7 +431,7 @@ def _usual(
 
 
 def _by_position(
-    columns: list[Column], named: Mapping[str, str | int | None], where: str
+    columns: list[SampledColumn], named: Mapping[str, str | int | None], where: str
 ) -> Placed:
     """Return the columns of rows without names, or refuse those that cannot be the usual ones."""
     if not {"user", "item", "rating"} <= named.keys() and not named:
@@ -455,7 +455,7 @@ def _by_position(
     return Placed(False, found, tuple(notes))
 
 
-def is_numbered(columns: Sequence[Column]) -> bool:
+def is_numbered(columns: Sequence[SampledColumn]) -> bool:
     """Return whether the first column numbers the rows: a user, an item and a rating follow it.
 
     A row number rises by one from row to row. Where the fourth column is a time, the first three
@@ -470,7 +470,7 @@ _REVIEWER = re.compile(r"A[0-9A-Z]{6,20}")
 _PRODUCT = re.compile(r"B[0-9A-Z]{9}|\d{9}[\dX]")
 
 
-def _is_item_first(columns: Sequence[Column]) -> bool:
+def _is_item_first(columns: Sequence[SampledColumn]) -> bool:
     """Return whether ids are Amazon's, whose reviewers begin with A and products with B or digits.
 
     Its files of 2018 and later have the product first.
@@ -486,7 +486,7 @@ def _is_item_first(columns: Sequence[Column]) -> bool:
 _EVENTS = "if there are none, see docs/how-to/implicit.md"
 
 
-def _refuse_unusual(columns: Sequence[Column], where: str) -> None:
+def _refuse_unusual(columns: Sequence[SampledColumn], where: str) -> None:
     """Refuse rows whose first columns cannot be user, item, rating and time."""
     if len(columns) < 3 or len(columns[0].texts) < 2:
         return
@@ -544,7 +544,7 @@ def _no_ratings(finding: str) -> ColumnsError:
     )
 
 
-def _is_rating_first(columns: Sequence[Column]) -> bool:
+def _is_rating_first(columns: Sequence[SampledColumn]) -> bool:
     """Return whether the first column has few numbers and the third many, and pairs come again.
 
     As users and items, the first two would be rated twice.
@@ -560,12 +560,12 @@ def _is_rating_first(columns: Sequence[Column]) -> bool:
     )
 
 
-def _are_ids(column: Column) -> bool:
+def _are_ids(column: SampledColumn) -> bool:
     n = len(column.texts)
     return n >= 50 and column.n_distinct == n and column.is_whole and max(column.numbers) > n
 
 
-def _are_alike(columns: Sequence[Column]) -> bool:
+def _are_alike(columns: Sequence[SampledColumn]) -> bool:
     """Return whether columns have few numbers, which all of them share."""
     if not all(column.numbers for column in columns):
         return False
@@ -575,7 +575,7 @@ def _are_alike(columns: Sequence[Column]) -> bool:
     )
 
 
-def _middle(columns: Sequence[Column]) -> float:
+def _middle(columns: Sequence[SampledColumn]) -> float:
     numbers = sorted(number for column in columns for number in column.numbers)
     return numbers[len(numbers) // 2]
 
@@ -662,7 +662,7 @@ def names_items(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     return not first[0] and all(row[0] for row in rows)
 
 
-def _is_scale(columns: Sequence[Column], items: Sequence[int]) -> bool:
+def _is_scale(columns: Sequence[SampledColumn], items: Sequence[int]) -> bool:
     """Return whether columns hold few numbers, and something in some row."""
     every = {number for at in items for number in columns[at].numbers}
     are_numbers = all(columns[at].numbers or not columns[at].present for at in items)
@@ -679,7 +679,7 @@ def _without_header(first: Sequence[str], rows: Sequence[Sequence[str]]) -> Wide
 
 
 def shape(
-    columns: Sequence[Column],
+    columns: Sequence[SampledColumn],
     *,
     header: bool,
     named: Mapping[str, str | int | None] = MappingProxyType({}),
@@ -719,14 +719,14 @@ def shape(
     return Wide(header, ids, items, sorted(out), items_in_rows)
 
 
-def _are_row_ids(columns: Sequence[Column]) -> bool:
+def _are_row_ids(columns: Sequence[SampledColumn]) -> bool:
     """Return whether the first column has ids: one for each row, and others than the ratings."""
     first = columns[0]
     others = {number for column in columns[1:] for number in column.numbers}
     return first.n_distinct == len(first.texts) and not {*first.numbers} <= others
 
 
-def _outside(columns: list[Column]) -> list[Column]:
+def _outside(columns: list[SampledColumn]) -> list[SampledColumn]:
     """Return the columns whose numbers are all far from those of most others."""
     numbers = [column for column in columns if column.numbers]
     if len(numbers) < 3:

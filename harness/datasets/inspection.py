@@ -23,7 +23,7 @@ from harness.datasets.places import found, name_of
 from harness.datasets.ratings import Ratings
 from harness.datasets.readers import (
     column_names,
-    has_tables,
+    columns_vary,
     is_text,
     read_as,
     reader_named,
@@ -42,7 +42,7 @@ ROLES = tuple(RATINGS.kinds)
 
 
 @dataclass(frozen=True)
-class Member:
+class InspectedFile:
     """One file of ratings, unpacked, and what was found of it.
 
     Parameters
@@ -86,7 +86,7 @@ class Member:
 
     def columns(self) -> dict[str, str | int]:
         """Return the column of each role, as a config names it: by name, else by position."""
-        if self.kind is not None and (self.kind == "matrix" or has_tables(self.kind)):
+        if columns_vary(self.kind):
             return {}
         names, layout = self.names(), self.options.layout
         if layout is not None:
@@ -116,13 +116,13 @@ class Inspection:
         As it was given.
     name : str
         What the ratings are called.
-    members : list of Member
+    members : list of InspectedFile
         The files, in order.
     """
 
     section: DatasetSection
     name: str
-    members: list[Member]
+    members: list[InspectedFile]
     _table: Table | None = None
 
     @property
@@ -221,15 +221,15 @@ def _of_matrix(section: DatasetSection) -> dict[str, Any]:
     return {key: tuple(value) for key, value in keys.items() if value is not None}
 
 
-def inspect_file(path: Path, where: str, options: ReadOptions, given: Set[str]) -> Member:
+def inspect_file(path: Path, where: str, options: ReadOptions, given: Set[str]) -> InspectedFile:
     """Return what is found of one file that is not packed; `given` are keys that decide."""
     kind = options.kind or recognised(path, where)
     options = replace(options, where=where)
     if kind is not None and not isinstance(reader_named(kind), Delimited):
-        return Member(path, where, kind, options)
+        return InspectedFile(path, where, kind, options)
     with reading(where, kind):
         seen = look(path, replace(options, separators=separators_of(kind)), where, given)
-    return Member(path, where, seen.options.kind or kind, seen.options, seen, seen.notes)
+    return InspectedFile(path, where, seen.options.kind or kind, seen.options, seen, seen.notes)
 
 
 def candidates_of(section: DatasetSection, base: Path | None = None) -> list[Candidate]:

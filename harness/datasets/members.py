@@ -39,7 +39,7 @@ LARGEST = 1e8
 """A rating is smaller; a time is not."""
 
 
-class Choice(NamedTuple):
+class ChosenMembers(NamedTuple):
     """The members that are read, and what is said of it."""
 
     members: list[Member]
@@ -54,7 +54,7 @@ def choose(
     *,
     key: str = "member",
     kind: str = "file",
-) -> Choice:
+) -> ChosenMembers:
     """Return the members that hold ratings: the one that `options` name, or those that show it.
 
     Parameters
@@ -75,14 +75,14 @@ def choose(
     """
     asked = options.table if key == "table" else options.member
     if asked is not None:
-        return Choice(_named(members, asked, where, key, kind))
+        return ChosenMembers(_named(members, asked, where, key, kind))
     data = [member for member in members if not is_document(member.name)] or list(members)
     data = [member for member in data if member.size] or data  # a part may hold no row
     if len(data) == 1:
-        return Choice(data, _notes(data, members, key, kind))
+        return ChosenMembers(data, _notes(data, members, key, kind))
     published = [member for member in data if member.name in _published()]
     if len(published) == 1:
-        return Choice(published, _notes(published, members, key, kind))
+        return ChosenMembers(published, _notes(published, members, key, kind))
     looked_at = data
     if len(data) > FEW and _are_numbered(data):
         looked_at = [data[0], data[len(data) // 2], data[-1]]
@@ -125,7 +125,7 @@ def choose(
             f"{where}: {counted(len(fitting), kind)} may hold the ratings ({listed(names, 10)}); "
             f"name one, as {key}: {names[0]}{several}"
         )
-    return Choice(fitting, _notes(fitting, members, key, kind))
+    return ChosenMembers(fitting, _notes(fitting, members, key, kind))
 
 
 def _notes(

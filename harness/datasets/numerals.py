@@ -90,7 +90,7 @@ def marks_of(texts: Iterable[str]) -> Marks:
     return Marks()
 
 
-class Written(NamedTuple):
+class WrittenNumbers(NamedTuple):
     """Numbers of texts that are all written in one way, how that is called, and their scale."""
 
     numbers: NDArray[np.float64]
@@ -106,13 +106,13 @@ _NUMBER_AND_WORDS = re.compile(
 )
 
 
-def written_alike(texts: Sequence[str]) -> Written | None:
+def written_alike(texts: Sequence[str]) -> WrittenNumbers | None:
     """Return the numbers of texts that are all written in one way; None if they are not.
 
     Examples
     --------
     >>> written_alike(["80%", "100 %"])
-    Written(numbers=array([ 80., 100.]), form='percentages', scale=(0.0, 100.0))
+    WrittenNumbers(numbers=array([ 80., 100.]), form='percentages', scale=(0.0, 100.0))
     >>> written_alike(["★★★☆☆", "★☆☆☆☆"]).numbers
     array([3., 1.])
     >>> written_alike(["4 out of 5", "3.5 out of 5"]).scale
@@ -141,15 +141,15 @@ def written_alike(texts: Sequence[str]) -> Written | None:
         top = float(most)
         if not 0 < top <= MOST_RATING or numbers.min() < 0 or numbers.max() > top:
             return None
-        return Written(numbers, f"numbers of {most}, as {example}", (_lowest(numbers), top))
+        return WrittenNumbers(numbers, f"numbers of {most}, as {example}", (_lowest(numbers), top))
     if after[0] in ("%", "percent", "per cent", "prozent", "pct"):
         if numbers.min() < 0 or numbers.max() > 100:
             return None
-        return Written(numbers, "percentages", (0.0, 100.0))
-    return Written(numbers, f"numbers with words around them, as {example}", None)
+        return WrittenNumbers(numbers, "percentages", (0.0, 100.0))
+    return WrittenNumbers(numbers, f"numbers with words around them, as {example}", None)
 
 
-def _of_stars(texts: Sequence[str]) -> Written | None:
+def _of_stars(texts: Sequence[str]) -> WrittenNumbers | None:
     full = np.array([sum(sign in _STARS for sign in text) for text in texts], np.float64)
     full += np.array([0.5 * ("½" in text) for text in texts])
     empty = np.array([sum(sign in _NO_STARS for sign in text) for text in texts])
@@ -160,7 +160,8 @@ def _of_stars(texts: Sequence[str]) -> Written | None:
         return None
     top = totals.pop() if empty.any() else float(full.max())
     low = _lowest(full)
-    return Written(full, f"counts of stars, as {texts[0]}", (low, top) if low < top else None)
+    scale = (low, top) if low < top else None
+    return WrittenNumbers(full, f"counts of stars, as {texts[0]}", scale)
 
 
 def _lowest(numbers: NDArray[np.float64]) -> float:

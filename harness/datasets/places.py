@@ -293,9 +293,7 @@ def _taken_out(whole: Place, options: ReadOptions, depth: int = 0) -> Iterator[l
 def _of_folder(whole: Place, options: ReadOptions) -> list[Place]:
     """Return a folder that a reader takes as it is, else its files of ratings."""
     path, where, _ = whole
-    if options.kind is not None and takes_folders(options.kind):
-        return [whole]
-    if options.kind is None and kind_of_content(path) is not None:
+    if takes_folders(options.kind or kind_of_content(path)):
         return [whole]
     if fault := folder_not_read(path, where):
         raise DataError(f"{where}: {fault}")

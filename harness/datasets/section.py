@@ -25,7 +25,7 @@ from pydantic_core import CoreSchema, core_schema
 
 from harness._util.arguments import MOST_RATING, unit_fault
 from harness._util.files import file_name, placed
-from harness.datasets.catalogue import checked_name, dataset_names, find, names_of
+from harness.datasets.catalogue import ALIASES, checked_name, find, names_of
 from harness.datasets.numerals import checked_texts, checked_values
 from harness.datasets.places import is_ratings_file
 from harness.datasets.policies import DuplicatePolicy, Policies
@@ -523,10 +523,11 @@ def as_path(source: object, base: Path | None) -> object:
     """
     if not isinstance(source, str) or not source.strip():
         return source
+    is_name = source in ALIASES or source in plugins.builtin_names("datasets")
     is_there = is_url(source)
     with suppress(OSError, ValueError):  # no name that a file can have
-        is_there = is_there or placed(source, base).exists()
-    return {"path": source} if is_there and source not in dataset_names() else source
+        is_there = is_there or (not is_name and placed(source, base).exists())
+    return {"path": source} if is_there and not is_name else source
 
 
 GIVEN = "given from Python: "

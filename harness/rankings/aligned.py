@@ -157,7 +157,7 @@ def _of_one(where: str, true: Any, estimated: Any) -> tuple[Floats, Floats]:
 def _numbers(where: str, values: Any) -> Floats:
     """Return numbers in one dimension; text, which could be an id, is refused."""
     array = np.asarray(unmasked(f"ndcg: {where}", values, MetricError))
-    if array.dtype.kind in "USO" and any(isinstance(value, str | bytes) for value in array.flat):
+    if any(isinstance(value, str | bytes) for value in array.flat):
         _refuse(f"{where}: found {quoted(array.flat[0])}; give numbers only")
     column = as_floats(f"ndcg: {where}", values)
     if column.ndim != 1:

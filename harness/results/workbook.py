@@ -34,8 +34,7 @@ def write_workbook(path: str | Path, sheets: Mapping[str, pd.DataFrame]) -> Path
     file = BytesIO()
     with pd.ExcelWriter(file, engine=engine) as book:
         for title, frame in sheets.items():
-            shown = frame.rename(columns=_cell)
-            shown = shown.apply(lambda own: own.map(_cell) if own.dtype.kind == "O" else own)
+            shown = frame.rename(columns=_cell).map(_cell)
             shown.to_excel(book, sheet_name=title[:LONGEST_TITLE], index=False)
     return write_output(Path(path), file.getvalue())
 

@@ -156,8 +156,10 @@ def _has_fields(path: Path) -> bool:
     return any(first.count(mark) >= 2 for mark in (b",", b";", b"\t", b"|", b"::"))
 
 
-def takes_folders(kind: str) -> bool:
+def takes_folders(kind: str | None) -> bool:
     """Return whether the reader of a name takes folders."""
+    if kind is None:
+        return False
     asked = getattr(reader_named(kind), "recognise_folder", None)
     return asked is not None and getattr(asked, "__func__", None) is not Reader.recognise_folder
 
@@ -182,6 +184,14 @@ def has_tables(kind: str) -> bool:
     Those of other packages may do with both what they like.
     """
     return kind not in plugins.builtin_names("readers") or bool(reader_named(kind).has_tables)
+
+
+def columns_vary(kind: str | None) -> bool:
+    """Return whether a file of a format has no columns of its own that a config could name."""
+    if kind not in plugins.builtin_names("readers"):
+        return False
+    reader = reader_named(kind)
+    return bool(reader.is_wide or reader.has_tables)
 
 
 def label_of(kind: str) -> str:

@@ -129,6 +129,8 @@ class Reader:
     """What messages call a file of the format, as ``Parquet``."""
     separators: ClassVar[tuple[str, ...]] = ()
     """Of a text: the separators of fields that are tried first."""
+    is_wide: ClassVar[bool] = False
+    """Whether a file has a column for each item, and not one of ratings."""
     has_tables: ClassVar[bool] = False
     """Whether a file has several tables, so that a config may name one, or a query."""
     spaces_in_ids: ClassVar[bool] = True

@@ -29,6 +29,7 @@ class Matrix(Reader):
 
     endings: ClassVar[tuple[str, ...]] = ()
     is_text = True
+    is_wide = True
     label = "matrix"
 
     def write_example(self, path: Path) -> None:
