@@ -9,12 +9,12 @@ import pytest
 import surprise
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import ndcg_score
 
 import harness
 from harness.errors import MetricError
 from harness.rankings.aligned import aligned
 
+ndcg_score = pytest.importorskip("sklearn.metrics", reason="compared with it").ndcg_score
 TRUE, ESTIMATED = [3, 2, 5, 4], [2.9, 2.1, 4.5, 4.6]
 LIKE_SKLEARN = {"gain": "linear", "undefined": 0}
 
