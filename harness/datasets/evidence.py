@@ -712,7 +712,9 @@ def shape(
         left = [c for c in rest if c.name in not_items or c.position + 1 in not_items]
     else:
         left = [c for c in rest if header and (_plain(c.name) in NOT_ITEMS or c.is_time)]
-        left += [c for c in rest if header and c not in left and c.is_text]
+        # A text alone in its column may be a rating that is broken.
+        texts = [c for c in rest if header and c.is_text and len(c.present) > 1]
+        left += [c for c in texts if c not in left]
         left += _outside([column for column in rest if column not in left]) if header else []
     out = {column.position for column in left}
     items = [column.position for column in rest if column.position not in out]

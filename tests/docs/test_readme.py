@@ -21,6 +21,8 @@ PAGES = [TOP / "README.md", *sorted((TOP / "docs").rglob("*.md"))]
 FILE = re.compile(r"^<!-- file: ([\w-]+\.yaml) -->\n```yaml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 """A config that a page shows, and the name under which another one on the page extends it."""
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+SCRIPT = re.compile(r"^<!-- file: [\w-]+\.py -->\n```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+"""A file that commands of the page call, which are run with the page."""
 
 
 def blocks(language):
@@ -32,7 +34,7 @@ def blocks(language):
         )
         for page in PAGES
         for number, (kind, code) in enumerate(BLOCK.findall(page.read_text(encoding="utf-8")))
-        if kind == language
+        if kind == language and code not in SCRIPT.findall(page.read_text(encoding="utf-8"))
     ]
 
 
