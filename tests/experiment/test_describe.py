@@ -23,7 +23,7 @@ CONFIG = {
 def gini(counts):
     """Twice the area between the Lorenz curve and the diagonal."""
     shares = np.concatenate([[0], np.cumsum(np.sort(counts))]) / counts.sum()
-    return 1 - np.trapezoid(shares, dx=1 / len(counts)) * 2
+    return 1 - (shares[1:] + shares[:-1]).sum() / len(counts)
 
 
 def test_counts_are_those_of_pandas():
