@@ -7,6 +7,7 @@ import pytest
 
 from harness import datasets
 from harness.errors import DataError
+from tests.datasets import ways
 
 from .test_values import load, remedies
 
@@ -18,18 +19,7 @@ def given(users, items, way, folder, ratings=None):
     frame = pd.DataFrame(
         {"user": users, "item": items, "rating": ratings or [n % 5 + 1 for n in range(len(users))]}
     )
-    path = folder / f"a.{way}"
-    if way == "frame":
-        return frame
-    if way == "rows":
-        return list(frame.itertuples(index=False, name=None))
-    if way == "csv":
-        frame.to_csv(path, index=False)
-    elif way == "jsonl":
-        frame.to_json(path, orient="records", lines=True)
-    else:
-        frame.to_parquet(path)
-    return path
+    return ways.given(frame, way, folder)
 
 
 @pytest.mark.parametrize("way", WAYS)

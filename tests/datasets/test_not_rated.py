@@ -9,6 +9,7 @@ import pytest
 from harness import datasets
 from harness.datasets.cleaning import suspect
 from harness.errors import DataError
+from tests.datasets import ways
 
 from .test_values import load, remedies
 
@@ -121,19 +122,7 @@ WAYS = ("csv", "jsonl", "parquet", "frame", "rows")
 
 def of_way(counts, way, folder):
     """Return ratings by their counts, as one of the ways in takes them."""
-    frame = frame_of(counts)
-    path = folder / f"a.{way}"
-    if way == "frame":
-        return frame
-    if way == "rows":
-        return list(frame.itertuples(index=False, name=None))
-    if way == "csv":
-        frame.to_csv(path, index=False)
-    elif way == "jsonl":
-        frame.to_json(path, orient="records", lines=True)
-    else:
-        frame.to_parquet(path)
-    return path
+    return ways.given(frame_of(counts), way, folder)
 
 
 @pytest.mark.parametrize("way", WAYS)
