@@ -27,7 +27,7 @@ from harness.results.record import RunInfo
 from harness.results.runs import Run
 from harness.results.statistics import Answer, PairDifference, RowResult
 from harness.results.table import GROUP, best_rows, comparison_of, printable
-from harness.results.verdict import Standing
+from harness.results.verdict import Standing, smallest_found
 from harness.schema.sections import PATHS
 
 NOT_PERSONALISED = frozenset({"random", "popularity", "itemmean", "normalpredictor"})
@@ -290,10 +290,8 @@ def _answers(pairs: Mapping[str, PairDifference], label: str, info: RunInfo) -> 
     undecided = [pairs[other] for other in names.get("undecided", [])]
     sizes = [pair.detectable for pair in undecided if pair.can_decide and pair.detectable]
     if sizes:
-        said += (
-            f" The smallest difference that the run could have found is {max(sizes):.2g} "
-            "(power 80%)."
-        )
+        size = max(sizes)
+        said += f" {smallest_found(label, size, f'{size:.2g}', '', 'the run')}"
     return said
 
 

@@ -236,6 +236,20 @@ class Verdict:
         return {**shown, "values": plain(self.values), "text": " ".join(self.sentences)}
 
 
+def smallest_found(label: str, size: float, shown: str, rival: str, run: str) -> str:
+    """Return the sentence on the smallest difference that a run finds.
+
+    A size beyond what values of the metric can differ by means that the run finds none.
+    """
+    low, high = metrics.parse(label).range
+    if size > high - low:
+        return (
+            f"No difference{rival} could have been found by {run} with a power of 80%: the "
+            f"smallest would be {shown}, and {label} lies between {low:g} and {high:g}."
+        )
+    return f"The smallest difference{rival} that {run} could have found is {shown} (power 80%)."
+
+
 def in_words(where: str, sentences: Sequence[str]) -> str:
     """Return sentences on a table as text."""
     text = " ".join(sentences)
@@ -462,8 +476,7 @@ class Standing:
             if not float(size):
                 size = f"{self.detectable:.1g}"
             name = shortened(self.leaders[0])
-            began = f"The smallest difference from {name} that this run could have found"
-            yield f"{began} is {size} (power 80%)."
+            yield smallest_found(self.label, self.detectable, size, f" from {name}", "this run")
         about = self.comparison.about if self.comparison else ""
         about = about or CLAIMS[self.values["claim"]]
         yield fitting(lambda most: f"{about}{self.left_out(most)}.")

@@ -480,6 +480,8 @@ NOT_READ = {
 }  # fmt: skip
 
 
+# SciPy announces that mmread will return sparse arrays, which is what the call makes of it.
+@pytest.mark.filterwarnings("ignore:The default value for `spmatrix`:DeprecationWarning")
 @pytest.mark.parametrize("name", NOT_READ)
 def test_the_call_in_a_refusal_reads_the_ratings(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)

@@ -315,6 +315,16 @@ def check_leading(text, facts):
         assert found[1] == leaders[0]
         pairs = [facts.pairs[found[1], name][1] for name in rivals]
         assert any(pair.can_decide and pair.answer == "undecided" for pair in pairs)
+        sizes = [pair.detectable for pair in pairs if pair.answer == "undecided"]
+        assert max(filter(None, sizes)) <= np.ptp(harness.metrics.parse(facts.label).range)
+    elif found := text.take(
+        rf"No difference from ({NAME}) could have been found by this run with a power of 80%: the "
+        rf"smallest would be {NUMBER}, and {re.escape(facts.label)} lies between {NUMBER} and "
+        rf"{NUMBER}\. "
+    ):
+        assert found[1] == leaders[0]
+        sizes = [facts.pairs[found[1], name][1].detectable for name in rivals]
+        assert max(filter(None, sizes)) > np.ptp(harness.metrics.parse(facts.label).range)
     text.expect(r"The tests compare [^.;]*(; other seeds can give other results)?")
 
 

@@ -11,7 +11,13 @@ from harness.report import build_page
 from harness.results.cells import CellName, FailedCell
 from harness.results.runs import Run, to_markdown
 from harness.results.table import display_table
-from harness.results.verdict import LONGEST_SENTENCE, notes_beside, verdict_lines, verdicts
+from harness.results.verdict import (
+    LONGEST_SENTENCE,
+    notes_beside,
+    smallest_found,
+    verdict_lines,
+    verdicts,
+)
 
 DATA = {"synthetic": {"n_users": 60, "n_items": 40, "n_ratings": 1100}}
 
@@ -107,6 +113,16 @@ def test_over_seeds_the_verdict_speaks_of_algorithms():
     run = run_of(seed=[0, 1, 2])
     [verdict] = verdicts(run.info)
     assert verdict.values["claim"] == "algorithms"
+
+
+def test_a_smallest_difference_beyond_the_range_of_the_metric_is_none():
+    said = smallest_found("ndcg@10", 10.02, "10.020", " from SVD", "this run")
+    assert said == (
+        "No difference from SVD could have been found by this run with a power of 80%: the "
+        "smallest would be 10.020, and ndcg@10 lies between 0 and 1."
+    )
+    assert "could have found is 10.020 (power" in smallest_found("rmse", 10.02, "10.020", "", "a")
+    assert "could have found is 1 (power" in smallest_found("ndcg@10", 1.0, "1", "", "a")
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ class Decision:
 
     Parameters
     ----------
-    verdict, difference, low, high, p, p_tolerance, detectable, n_differing
+    verdict, difference, low, high, p, p_tolerance, detectable, n_differing, is_at_limit
         As in `Gate`.
     note : str
         Why no difference of so many users can be significant; else empty.
@@ -74,6 +74,7 @@ class Decision:
     p_tolerance: float
     detectable: float | None
     n_differing: int
+    is_at_limit: bool
     note: str = ""
 
 
@@ -114,6 +115,9 @@ class Gate:
         at most 1 - `confidence`. Without a tolerance it is `p`, except where all scores are equal.
     n_differing : int
         Users whose two scores differ.
+    is_at_limit : bool
+        Whether every user drops by exactly the tolerance, so that nothing is tested; then
+        `p_tolerance` is that of a coin that falls on one side for all.
     """
 
     verdict: Verdict
@@ -131,25 +135,38 @@ class Gate:
     notes: list[str] = field(default_factory=list)
     p_tolerance: float = 1.0
     n_differing: int = 0
+    is_at_limit: bool = False
 
     def sentences(self) -> list[str]:
         """Return the verdict and what it rests on, the answer first."""
         new, old = _titles(self.new, self.old)
         verb = {"not worse": "is not worse", "worse": "is worse"}
         allowed = f" by more than {self.tolerance:.4g}" if self.tolerance else ""
-        tested = f"a drop of exactly {self.tolerance:.4g}" if self.tolerance else "no difference"
-        level = 1 - self.confidence
-        p = f"= {self.p_tolerance:.2g}" if self.p_tolerance >= 1e-4 else "< 0.0001"
         return [
             f"{self.verdict}: {new} {verb.get(self.verdict, 'may or may not be worse')} than {old}"
             f"{allowed} by {self.metric}",
             f"{self.new.mean:.4f} and {self.old.mean:.4f}, difference {self.difference:+.4f} "
             f"({100 * self.confidence:g}%: {self.low:+.4f} to {self.high:+.4f}), "
             f"{counted(self.n_users, 'user')}",
-            f"randomisation test of {tested}: p {p}; a decision needs at most {level:.2g}, and "
-            "the whole interval on one side",
+            self._test(),
             self._power(),
         ]
+
+    def _test(self) -> str:
+        """Return what was tested, or that each user has exactly what the test is about."""
+        level = 1 - self.confidence
+        if self.is_at_limit:
+            why = f"every user drops by exactly {self.tolerance:.4g}"
+            if not self.tolerance:
+                why = "every user has the same score on both sides"
+            enough = "too few" if self.verdict == "undecided" else "enough"
+            return f"{why}: there is nothing to test, and {self.n_users:,} such users are {enough}"
+        tested = f"a drop of exactly {self.tolerance:.4g}" if self.tolerance else "no difference"
+        p = f"= {self.p_tolerance:.2g}" if self.p_tolerance >= 1e-4 else "< 0.0001"
+        return (
+            f"randomisation test of {tested}: p {p}; a decision needs at most {level:.2g}, and "
+            "the whole interval on one side"
+        )
 
     def _power(self) -> str:
         """Return the smallest drop that is found, or why it is unknown."""
@@ -390,6 +407,7 @@ def gate_scores(
         notes=notes,
         p_tolerance=found.p_tolerance,
         n_differing=found.n_differing,
+        is_at_limit=found.is_at_limit,
     )
 
 
@@ -469,6 +487,7 @@ def decide(
         p_tolerance=p_tolerance,
         detectable=float(pair["detectable"]) if is_known else None,
         n_differing=n_differing,
+        is_at_limit=not beyond.any(),
         note=compared.note,
     )
 

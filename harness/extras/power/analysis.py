@@ -92,6 +92,9 @@ class PowerAnalysis(Named):
             f"The smallest difference in {self.metric} that {whole} ({design}) finds with a power "
             f"of {power} is {sizes}."
         ]
+        least, most = metrics.parse(self.metric).range
+        if smallest["detectable"] > most - least:
+            said[0] += f" {self.metric} lies between {least:g} and {most:g}: none can be found."
         if self.difference is not None:
             said.insert(
                 0,

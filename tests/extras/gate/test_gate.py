@@ -119,7 +119,22 @@ def test_two_models_with_equal_scores_are_suspicious(old):
     of_row = {name: users["algorithm"] == name for name in ("ItemMean", "BaselineOnly")}
     users.loc[of_row["ItemMean"], "ndcg@10"] = users.loc[of_row["BaselineOnly"], "ndcg@10"].values
     same = harness.Run(old.info, users)
-    assert gate(same, same, row="ItemMean", old_row="BaselineOnly").notes == [EQUAL]
+    answer = gate(same, same, row="ItemMean", old_row="BaselineOnly")
+    assert answer.notes == [EQUAL]
+    assert answer.verdict == "not worse"
+    assert answer.p == 1.0
+
+
+@pytest.mark.parametrize(("n_users", "enough"), [(3, "too few"), (40, "enough")])
+@pytest.mark.parametrize("tolerance", [0.0, 0.25])
+def test_no_test_is_claimed_where_every_user_drops_by_the_tolerance(n_users, enough, tolerance):
+    old = pd.Series(np.linspace(0.5, 1.0, n_users))
+    answer = gate_scores(old - tolerance, old, metric="ndcg@10", tolerance=tolerance)
+    assert answer.verdict == ("undecided" if n_users == 3 else "not worse")
+    said = answer.sentences()[2]
+    assert "randomisation" not in said
+    assert " p " not in said
+    assert said.endswith(f"there is nothing to test, and {n_users} such users are {enough}")
 
 
 def test_changed_data_compares_the_users_of_both_and_says_so(old, tmp_path):
