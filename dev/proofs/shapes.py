@@ -36,7 +36,7 @@ import warnings
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +123,8 @@ class Read:
     crashed: bool = False
     days: tuple[str, ...] = ()
     """The first and the last day, of a description."""
+    sure: tuple[str, ...] = ()
+    """The notes among them that say what is certain."""
 
     @property
     def texts(self) -> str:
@@ -140,7 +142,8 @@ def read_of(ratings: Ratings) -> Read:
             *(columns[name].tolist() for name in ("user", "item", "rating")), moments, strict=True
         )
     )
-    return Read(numbers(rows), rows, tuple(map(str, ratings.notes)))
+    sure = tuple(str(note) for note in ratings.notes if note.weight < 2)
+    return Read(numbers(rows), rows, tuple(map(str, ratings.notes)), sure=sure)
 
 
 def numbers(rows: Sequence[Rated]) -> tuple[int, int, int, float, bool]:
@@ -196,7 +199,8 @@ def _options(keys: Mapping[str, Any]) -> tuple[str | None, list[str]]:
     else:
         named = None
     rest = {key: value for key, value in keys.items() if key != "columns" or named is None}
-    return named, [f"dataset.{key}={json.dumps(value)}" for key, value in rest.items()]
+    texts = {key: json.dumps(value, ensure_ascii=False) for key, value in rest.items()}
+    return named, [f"dataset.{key}={text}" for key, text in texts.items()]
 
 
 def by_run(shape: Shape, keys: Mapping[str, Any]) -> Read:
@@ -215,8 +219,10 @@ def by_new(shape: Shape, keys: Mapping[str, Any]) -> Read:
     words += ["--columns", columns] if columns else []
     if settings and not any(parameter.name == "overrides" for parameter in new.params):
         return by_config(shape, keys)
-    called(*words, *(word for setting in settings for word in ("--set", setting)))
-    return _of_config("n.yaml")
+    said = called(*words, *(word for setting in settings for word in ("--set", setting)))
+    got = _of_config("n.yaml")
+    notes = [line.removeprefix("note: ") for line in said.splitlines() if line[:6] == "note: "]
+    return replace(got, notes=tuple(dict.fromkeys((*got.notes, *notes))))
 
 
 READERS: dict[str, Callable[[str], pd.DataFrame]] = {
@@ -329,8 +335,9 @@ def _keys(text: str, *, literal: bool = True) -> list[dict[str, Any]]:
             return []
         for option, word in itertools.pairwise(words):
             if option == "--set" and word.startswith("dataset."):
-                key, _, value = word.removeprefix("dataset.").partition("=")
-                keys[key] = _value(value)
+                path, _, value = word.removeprefix("dataset.").partition("=")
+                key, *inner = path.split(".", 1)
+                keys = merged(keys, {key: {inner[0]: _value(value)} if inner else _value(value)})
             elif option in ("--data-columns", "--columns"):
                 pairs = (part.partition("=") for part in word.rstrip(".,;").split(","))
                 keys["columns"] = {role: int(n) if n.isdigit() else n for role, _, n in pairs}
@@ -495,7 +502,7 @@ def disagreements(outcomes: Mapping[str, Outcome], folder: str) -> Iterator[str]
     for way, other in outcomes.items():
         if way == "load":
             continue
-        if other.kind != first.kind:
+        if other.kind != first.kind and not (way == "describe" and _tells_less(other, first)):
             yield f"{way}: {other.kind}; load: {first.kind}"
         elif way == "frame":
             continue
@@ -507,11 +514,19 @@ def disagreements(outcomes: Mapping[str, Outcome], folder: str) -> Iterator[str]
                 yield f"{way}: {here[:300]!r}; load: {there[:300]!r}"
         else:
             here, there = ({canonical(n, folder) for n in o.got.notes} for o in (other, first))
-            if way in SPELLED:  # its config has the scale that was found, and `new` shows all
+            sure = {canonical(n, folder) for n in first.got.sure}
+            if way in SPELLED:  # its config has the scale that was found
                 here, there = ({n for n in some if not SCALE.search(n)} for some in (here, there))
-                here |= there if way == "new" else set()
+                here |= {n for n in there if way == "new" and n in sure}  # as its config shows
             if here != there:
                 yield f"{way}: notes {sorted(here ^ there)!r:.400}"
+
+
+def _tells_less(described: Outcome, loaded: Outcome) -> bool:
+    """Return whether a description is like what was loaded, but for what only rows can show."""
+    if described.got.numbers is None:
+        return loaded.got.numbers is None
+    return described.got.numbers == loaded.got.numbers
 
 
 @dataclass

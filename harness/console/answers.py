@@ -205,8 +205,11 @@ class DatasetAnswer:
         self.faults, self.note = detected.faults, _on_scale(detected)
         if self.shows_rows:
             _show_rows(detected)
-            if self.note:
-                say(f"note: {self.note}\n")
+            notes = [self.note] * bool(self.note)
+            if self.spells_out:  # a run of the config has no note on what the config says
+                notes += _assumed(detected)
+            if notes:
+                say("".join(f"note: {note}\n" for note in dict.fromkeys(notes)))
         keys = detected.section if self.spells_out else detected.named
         return keys | {"path": self._written(str(keys["path"]))}
 
@@ -301,6 +304,13 @@ def _show_rows(detected: Detected) -> None:
     ]
     show_table(columns, rows, columns[:2])
     say()
+
+
+def _assumed(detected: Detected) -> list[str]:
+    """Return what was assumed in reading a file, without its scale, which the config explains."""
+    on_scale = ("scale-of-one-rating", "maybe-not-rated")
+    notes = [note for note in detected.ratings.notes if note.code not in on_scale]
+    return [str(note) for note in notes if note.weight > 1]
 
 
 def _on_scale(detected: Detected) -> str:

@@ -299,8 +299,10 @@ def detect(source: DatasetSection | Path, base: Path | None = None) -> Detected:
         named["columns"] = columns | named.get("columns", {})
         keys["columns"] = columns | keys.get("columns", {})
     scale = _scale(section, ratings)
-    # A scale that the ratings show as they are written is said in a note of the run too.
-    of_run = {} if section.scale is None and table.scale is not None else scale
+    # A run says in a note of its own the scale that the ratings show as they are written, and asks
+    # about zeros, which a scale in its config would settle.
+    of_zeros = any(note.code == "zeros-are-ratings" for note in ratings.notes)
+    of_run = {} if section.scale is None and (table.scale is not None or of_zeros) else scale
     return Detected({**given, **keys, **scale}, {**given, **named, **of_run}, ratings, faults)
 
 

@@ -72,6 +72,16 @@ def test_a_new_config_holds_what_was_asked_for(call, tmp_path):
     assert set(registry.names("surprise")) <= {each.name for each in experiment.algorithms}
 
 
+def test_what_was_assumed_is_said_as_the_config_spells_it_out(call, tmp_path):
+    (tmp_path / "a.csv").write_text("7,10,4\n8,11,2\n8,10,0\n9,11,5\n9,10,1\n")
+    _, out, _ = call("new", "a.yaml", "--dataset", "a.csv", "--algorithms", "ItemMean", "-y")
+    written = read(tmp_path / "a.yaml").data["dataset"]
+    assert written["columns"] == {"user": 1, "item": 2, "rating": 3}
+    (order, zeros) = [line for line in out.splitlines() if line.startswith("note: ")]
+    assert "`columns: {user: 2, item: 1}` says another order" in order
+    assert "`not_rated: [0]` drops it" in zeros
+
+
 def test_faults_in_the_answers_come_at_once_and_nothing_is_written(call, tmp_path):
     err = call.refused("new", "a.yaml", "--algorithms", "SDV", "--metrics", "ndgc@3")
     assert "unknown algorithm 'SDV'; did you mean 'SVD'?" in err
@@ -129,7 +139,8 @@ def test_a_file_of_ratings_is_read_and_its_config_runs(call, tmp_path, name, con
     assert (code, err) == (0, "")
     assert "a: 300 ratings of 15 items by 20 users, 0.5 to 5" in out
     assert f"user ({names[0]})" in out
-    assert "note:" not in out
+    said = [line for line in out.splitlines() if line.startswith("note: ")]
+    assert [line.split(";")[0] for line in said] == ["note: not UTF-8"] * ("encoding" in also)
     assert len(out.split("\n\n")[1].splitlines()) == 6
     assert max(map(len, out.splitlines())) <= 80
     section = read(tmp_path / "mine" / "c.yaml").data["dataset"]

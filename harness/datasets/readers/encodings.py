@@ -221,6 +221,7 @@ def _is_word(word: str) -> bool:
 _WESTERN = "àáâãäåæçèéêëìíîïðñòóôõöøùúûüýÿßœþ"
 _CENTRAL = "áâăäąćčçďđéęëěíîĺľłńňóôőöŕřśšşťţúůüűýźžżß"
 _ONLY_CENTRAL = "ąłľżźśšşťžőűĄŁĽŻŹŚŠŞŤŽŐŰ"
+_TURKISH, _ONLY_TURKISH = "âçğıîöşüû", "ğışĞİŞ"
 _HUNGARIAN = str.maketrans("", "", "őűŐŰ")
 _BEFORE_LETTERS = re.compile("[£ªº°®©¦§¬±²³µ¶·¸¹¼½¾×÷¤¥¢][a-z]")
 """Signs that stand for a letter of another encoding."""
@@ -230,6 +231,7 @@ _ALPHABETS: dict[str, tuple[str, str, str]] = {
     "cp1252": (_WESTERN, "", ""),
     "cp1250": (_CENTRAL, "", _ONLY_CENTRAL),
     "iso8859_2": (_CENTRAL, "", _ONLY_CENTRAL),
+    "cp1254": (_TURKISH, "", _ONLY_TURKISH),
     "mac_roman": (_WESTERN, "", ""),
     "cp850": (_WESTERN, "", ""),
     "cp1251": (_CYRILLIC, "оеаинтсрвлк", ""),

@@ -143,13 +143,14 @@ def _by_position(
 
 
 def holds_records(path: Path) -> bool:
-    """Return whether a JSON file holds records rather than a config.
+    """Return whether a file called JSON holds records, or other text, rather than a config.
 
-    It is a list, or an object without algorithms and cells.
+    A config is an object with algorithms, cells or a data set.
     """
     with path.open("rb") as file:
         start = file.readline(LONGEST_LINE)
-        if start.removeprefix(BOM).lstrip()[:1] == b"[":
+        begun = start.removeprefix(BOM).lstrip()[:1]
+        if begun and begun != b"{":
             return True
         try:
             record = json.loads(start)
@@ -355,7 +356,7 @@ def _of_users(document: dict[str, Any], roles: Roles) -> _Content | None:
         if isinstance(ratings, dict):
             if not all(map(_is_leaf, ratings.values())):
                 return None
-            pairs += [(user, item, value) for item, value in ratings.items()]
+            pairs += [(user, item, value) for item, value in ratings.items() if value is not None]
         elif isinstance(ratings, list):
             for each in ratings:
                 if isinstance(each, list) and len(each) in (2, 3) and not isinstance(each[0], list):
@@ -444,7 +445,8 @@ def _exploded_lines(
             is_nameless=True,
         )
     paths = {name: None for record in sample[:20] for name in _paths(record)}
-    if not sample or roles.names_columns([*paths]) or named & paths.keys():
+    texts = {name for name in named if isinstance(name, str)}
+    if not sample or roles.names_columns([*paths]) or (texts and texts <= paths.keys()):
         return _Content(rows)
     inner = [
         key
