@@ -550,6 +550,7 @@ def films() -> Iterator[Shape]:
         ),
         untimed(),
         option={"columns": {"timestamp": None}},
+        undecidable="numbers from 1 to 4 as a time may be parts of the day, or an order",
     )
 
 
@@ -895,11 +896,12 @@ def others() -> Iterator[Shape]:
         says="Python",
     )
     nested = "".join(
-        f"{{'user_id': '{row.user}', 'reviews': [{{'item_id': '{row.item}', 'recommend': True}}]}}\n"
+        f"{{'user_id': '{row.user}', 'reviews': [{{'item_id': '{row.item}', 'recommend': {row.rating > 3}}}]}}\n"
         for row in ROWS
     )
     yield one(
-        "others", "Steam of Australia", "australian_user_reviews.json", nested, None, says="Python"
+        *("others", "Steam of Australia", "australian_user_reviews.json", nested),
+        untimed(rating=lambda row: int(row.rating > 3)),
     )
     yield one(
         *("others", "Steam 200K", "steam-200k.csv"),

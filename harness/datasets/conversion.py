@@ -135,7 +135,8 @@ def convert(
                 reader = TimeReader(role, values.time_format, mark, notes_made)
                 table.times[role] = reader.seconds(array)
             else:
-                coded = Coded(*read_ids(array, role, kinds[role], values, mark, notes_made))
+                of_ids = values if kinds is RATINGS.kinds else replace(values, in_config=False)
+                coded = Coded(*read_ids(array, role, kinds[role], of_ids, mark, notes_made))
                 if kinds is RATINGS.kinds:
                     coded, lost = _without_lost(coded, role, values, notes_made)
                     faults += lost
@@ -430,12 +431,13 @@ def _spelled(
     is_alone = has_marks.copy()
     is_alone[alike] = is_alone[same[alike]] = False
     for place in np.flatnonzero(is_alone):
-        if names[place].startswith("0"):
+        if re.fullmatch(_ZEROS, names[place]):
             plain[place] = names[place]  # 0123 stays where there is no 123
     if not len(alike):
         return names, positions
     one, other = names[same[alike[0]]], names[alike[0]]
-    code = "spellings-joined" if values.id_spellings == "join" else "spellings-differ"
+    code = "spellings-differ" if values.in_config else "spellings-kept"
+    code = "spellings-joined" if values.id_spellings == "join" else code
     notes.append(
         Note(code, {"role": role, "n": len(alike), "one": ascii(one), "other": ascii(other)})
     )

@@ -7,6 +7,7 @@ a config that decide it, or is assumed in a note that names the key.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
@@ -29,10 +30,16 @@ _DATED = re.compile(
     r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?"
     r"|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}( .*)?"
     r"|([A-Z][a-z]{2},? )?\d{1,2} [A-Z][a-z]{2,8},? \d{4}( .*)?"
+    r"|\d{1,2}-[A-Za-z]{3}-\d{2,4}( .*)?"
     r"|([A-Z][a-z]{2} )?[A-Z][a-z]{2,8} \d{1,2},? .*\d{4}.*"
 )
 MOST_RATINGS = 101
 """More distinct numbers are measured or counted, not chosen from a scale."""
+
+
+MOST_WORDS = 11
+"""More distinct texts that begin with a letter are names, not ratings in words."""
+_IS_NAME = re.compile(r"[^\W\d_]").match
 
 
 class SampledColumn:
@@ -88,6 +95,11 @@ class SampledColumn:
         """Whether it has values, and none of them is a number."""
         texts = (text.replace(",", ".") for text in self.present)
         return bool(self.present) and not any(map(is_number, texts))
+
+    @property
+    def is_truth(self) -> bool:
+        """Whether its values are true and false."""
+        return {text.casefold() for text in self.present} == {"true", "false"}
 
     @property
     def n_distinct(self) -> int:
@@ -195,11 +207,15 @@ _INDEX = ("", "Unnamed: 0", "index")
 def is_header(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool | None:
     """Return whether a first line names the columns below it; None if rows do not show it.
 
-    It does if it has texts where all rows have numbers.
+    It does if it has texts where all rows have numbers, and does not if it has a date as they do.
     """
     if RATINGS.positions(first, "user") and RATINGS.positions(first, "item"):
         return True
-    columns = [column for column in columns_of(first, rows, header=True) if column.numbers]
+    columns = columns_of(first, rows, header=True)
+    dates = [column for column in columns if column.is_time and not column.numbers]
+    if any(_DATED.fullmatch(first[column.position].strip()) for column in dates):
+        return False
+    columns = [column for column in columns if column.numbers]
     fields = [first[column.position].strip() for column in columns]
     fields = [text.replace(",", ".") for text in fields if text.casefold() not in MISSING]
     return not any(map(is_number, fields)) if fields else None
@@ -246,7 +262,7 @@ def placed_columns(
             is_text = not is_number(third.replace(",", "."))
             header = is_text if header is None else header
             if is_text and third:
-                shows = f": a header, it seems, as {third!r} is no number"
+                shows = f": a header, it seems, as {third!r} is not a number"
     elif header is None:
         header = True
     if header:
@@ -281,7 +297,7 @@ def _by_name(
     try:
         columns = find_columns(names, named, where + shows)
     except ColumnsError as error:
-        raise _with_proposal(error, columns_of(names, rows, header=True), named) from None
+        raise with_proposal(error, columns_of(names, rows, header=True), named) from None
     return Placed(True, columns, unread_columns(names, rows, named, columns))
 
 
@@ -304,7 +320,7 @@ def named_columns(
         if not named and (found := wide(names, seen)) and found.header:
             note = Note("matrix-found", {"keys": {"format": "matrix"}})
             return Placed(True, {}, (note,), found)
-        raise _with_proposal(error, columns_of(names, seen, header=True), named) from None
+        raise with_proposal(error, columns_of(names, seen, header=True), named) from None
     if len(names) == len(columns):
         return Placed(True, columns)
     return Placed(True, columns, unread_columns(names, rows(), named, columns))
@@ -370,7 +386,7 @@ def _go_together(one: SampledColumn, other: SampledColumn) -> bool:
     return len({*zip(one.texts, other.texts, strict=True)}) == one.n_distinct == other.n_distinct
 
 
-def _with_proposal(
+def with_proposal(
     error: ColumnsError, columns: list[SampledColumn], named: Mapping[str, str | int | None]
 ) -> ColumnsError:
     """Return an error about columns without usual names, with those that they may be."""
@@ -382,7 +398,11 @@ def _with_proposal(
     lacking = [role for role in error.roles if role not in taken]
     free = [column for column in columns if column.position not in taken.values()]
     proposed: dict[str, str | int] = {}
-    if "rating" in lacking and (ratings := [column for column in free if may_be_rating(column)]):
+    of_words: dict[str, int] = {}
+    ratings = [column for column in free if may_be_rating(column)]
+    if not ratings and (ratings := [column for column in free if column.is_truth]):
+        of_words = {"true": 1, "false": 0}
+    if "rating" in lacking and ratings:
         proposed["rating"] = ratings[-1].column
         free.remove(ratings[-1])
     ids = [column for column in free if not (column.is_time or column.counts)]
@@ -398,7 +418,8 @@ def _with_proposal(
         )
     if not lacking or proposed.keys() != {*lacking} or not columns[0].texts:
         return error
-    keys = Remedy({"columns": {role: proposed[role] for role in lacking}})
+    named_so = {"columns": {role: proposed[role] for role in lacking}}
+    keys = Remedy({**named_so, "values": of_words} if of_words else named_so)
     them, are = ("it", "column") if len(lacking) == 1 else ("them", "columns")
     advice = f"call the {are} {joined(lacking)}, or name {them}, as {keys}"
     return ColumnsError(error.finding, advice, error.roles)
@@ -445,10 +466,10 @@ def _by_position(
     names = [f"column {n + 1}" for n in range(columns[-1].position + 1)]
     usual = _usual(columns, named)
     notes: list[Note] = []
-    if not named and _is_item_first(columns):
+    if not named and (reason := _item_first(columns)):
         usual |= {"user": 2, "item": 1}
         keys = {"columns": {"user": 2, "item": 1}}
-        notes.append(Note("item-first", {"keys": keys}))
+        notes.append(Note("item-first", {"reason": reason, "keys": keys}))
     found = find_columns(names, usual, where)
     if not notes and not {"user", "item"} <= named.keys() and not found.keys() <= named.keys():
         notes.append(Note("columns-assumed", {"order": _order(found)}))
@@ -470,20 +491,26 @@ _REVIEWER = re.compile(r"A[0-9A-Z]{6,20}")
 _PRODUCT = re.compile(r"B[0-9A-Z]{9}|\d{9}[\dX]")
 
 
-def _is_item_first(columns: Sequence[SampledColumn]) -> bool:
-    """Return whether ids are Amazon's, whose reviewers begin with A and products with B or digits.
+_MAIL = re.compile(r"[^@\s]+@[^@\s]+\.[A-Za-z]{2,}")
 
-    Its files of 2018 and later have the product first.
+
+def _item_first(columns: Sequence[SampledColumn]) -> str:
+    """Return what shows that the first column is the item and the second the user; else empty.
+
+    It is shown by ids of Amazon, whose reviewers begin with A and products with B or digits and
+    whose files of 2018 and later have the product first; and by e-mail addresses in the second
+    column alone.
     """
-    return (
-        len(columns) > 2
-        and len(columns[0].present) >= FEW
-        and all(map(_PRODUCT.fullmatch, columns[0].present))
-        and all(map(_REVIEWER.fullmatch, columns[1].present))
-    )
+    if len(columns) < 3 or len(columns[0].present) < FEW or not columns[1].present:
+        return ""
+    first, second = (column.present for column in columns[:2])
+    if all(map(_PRODUCT.fullmatch, first)) and all(map(_REVIEWER.fullmatch, second)):
+        return "ids of Amazon"
+    has_mail = any(map(_MAIL.fullmatch, first))
+    return "" if has_mail or not all(map(_MAIL.fullmatch, second)) else "e-mail addresses"
 
 
-_EVENTS = "if there are none, see docs/how-to/implicit.md"
+_EVENTS = "for events without ratings, see docs/how-to/implicit.md"
 
 
 def _refuse_unusual(columns: Sequence[SampledColumn], where: str) -> None:
@@ -498,6 +525,9 @@ def _refuse_unusual(columns: Sequence[SampledColumn], where: str) -> None:
     elif not columns[2].numbers and any(map(may_be_rating, columns[3:])):
         finding = f"{columns[2].title} holds no numbers, but {columns[2].holds()}"
         others = [*columns[:2], next(column for column in columns[3:] if may_be_rating(column))]
+    elif columns[2].n_distinct > MOST_WORDS and all(map(_IS_NAME, columns[2].present)):
+        finding = f"{columns[2].title} holds no numbers, but {columns[2].holds()}"
+        others = []
     elif len(columns) > 4 and times and times[0].position - columns[0].position > 3:
         finding = f"{times[0].title} holds {times[0].holds()}, and {columns[3].title} does not"
         others = [*columns[:3]] if may_be_rating(columns[2], 21) else []
@@ -618,7 +648,7 @@ def wide(first: Sequence[str], rows: Sequence[Sequence[str]]) -> Wide | None:
     """
     if len(first) < 3 or len(rows) < 2 or any(len(row) != len(first) for row in rows):
         return None
-    if len({*first[1:]}) == 1 and first[1]:  # pandas' name of the values, over those of the items
+    if names_values(first):
         return None if not (found := wide(rows[0], rows[1:])) else found
     if rows[0][0] and not any(rows[0][1:]) and len(rows[0]) == len(first):
         first, rows = [rows[0][0], *first[1:]], rows[1:]  # pandas' name of the index
@@ -643,8 +673,25 @@ def wide(first: Sequence[str], rows: Sequence[Sequence[str]]) -> Wide | None:
         is_corner = bool(positions["user"] or positions["item"]) and any(
             not text for row in rows for text in row[1:]
         )
-    is_certain = is_corner and ids.n_distinct == len(ids.texts) and _is_scale(columns, found.items)
-    return found if is_certain else None
+    items = [columns[at] for at in found.items]
+    are_ratings = _is_scale(columns, found.items) or _share_words(items)
+    return found if is_corner and ids.n_distinct == len(ids.texts) and are_ratings else None
+
+
+def names_values(first: Sequence[str]) -> bool:
+    """Return whether a line has pandas' name of the values, over the names of the items.
+
+    Examples
+    --------
+    >>> names_values(["", "rating", "rating"]), names_values(["Unnamed: 0", "rating", "rating.1"])
+    (True, True)
+    >>> names_values(["user", "10", "11"])
+    False
+    """
+    return len(first) > 2 and bool(first[1]) and len({_SUFFIX.sub("", n) for n in first[1:]}) == 1
+
+
+_SUFFIX = re.compile(r"(?<=[^\d.])\.\d+$")
 
 
 def names_items(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
@@ -660,6 +707,13 @@ def names_items(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     if not all(is_number(text.replace(",", ".")) for text in texts):
         return True
     return not first[0] and all(row[0] for row in rows)
+
+
+def _share_words(columns: Sequence[SampledColumn]) -> bool:
+    """Return whether columns hold the same few words, each in several of them."""
+    counts = Counter(text for column in columns for text in {*column.present})
+    are_texts = all(column.is_text or not column.present for column in columns)
+    return are_texts and 1 < len(counts) <= MOST_WORDS and min(counts.values()) > 1
 
 
 def _is_scale(columns: Sequence[SampledColumn], items: Sequence[int]) -> bool:
@@ -714,6 +768,8 @@ def shape(
         left = [c for c in rest if header and (_plain(c.name) in NOT_ITEMS or c.is_time)]
         # A text alone in its column may be a rating that is broken.
         texts = [c for c in rest if header and c.is_text and len(c.present) > 1]
+        if not any(column.numbers for column in rest) and _share_words(texts):
+            texts = []  # ratings in words
         left += [c for c in texts if c not in left]
         left += _outside([column for column in rest if column not in left]) if header else []
     out = {column.position for column in left}

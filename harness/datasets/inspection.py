@@ -34,6 +34,8 @@ from harness.datasets.readers import (
 from harness.datasets.readers.base import ReadOptions
 from harness.datasets.readers.packed import Progress, unpacked
 from harness.datasets.readers.text import Delimited, Seen, look
+from harness.datasets.readers.trec import RUN, form_of_lines
+from harness.datasets.remedies import Remedy
 from harness.datasets.section import OF_TEXT, OF_VALUES, DatasetSection
 from harness.errors import ColumnsError, DataError
 from harness.notes.note import Note
@@ -225,10 +227,18 @@ def inspect_file(path: Path, where: str, options: ReadOptions, given: Set[str]) 
     """Return what is found of one file that is not packed; `given` are keys that decide."""
     kind = options.kind or recognised(path, where)
     options = replace(options, where=where)
+    if kind == "matrix" and (of_file := recognised(path, where)) and not is_text(of_file):
+        kind = of_file  # of columns, which are read as a matrix
     if kind is not None and not isinstance(reader_named(kind), Delimited):
         return InspectedFile(path, where, kind, options)
     with reading(where, kind):
         seen = look(path, replace(options, separators=separators_of(kind)), where, given)
+    if not options.columns and form_of_lines([seen.first, *seen.rows]) == RUN:
+        scores = Remedy({"columns": {"user": 1, "item": 3, "rating": 5, "timestamp": None}})
+        raise DataError(
+            f"{where}: a TREC run ({RUN}), which has rankings of a program, not ratings; score it "
+            f"with `harness evaluate`, or read its scores as ratings with {scores}"
+        )
     return InspectedFile(path, where, seen.options.kind or kind, seen.options, seen, seen.notes)
 
 

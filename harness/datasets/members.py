@@ -15,7 +15,7 @@ import numpy as np
 
 from harness._util.libraries import pq
 from harness.datasets.catalogue import SOURCES
-from harness.datasets.columns import find_columns
+from harness.datasets.columns import RATINGS, find_columns
 from harness.datasets.readers import column_names, is_text, kind_of_file, read_file, separators_of
 from harness.datasets.readers.base import ReadOptions
 from harness.datasets.readers.packed import Member, beginning, packing_of, without_packing
@@ -117,7 +117,8 @@ def choose(
     if not fitting:
         raise DataError(
             f"{where}: no {kind} of ratings among {counted(len(data), kind)} "
-            f"({listed(names, 10)}); name the one to read, as {key}: {names[0]}"
+            f"({listed(names, 10)}); {_reason(data, options, take_out)}name the one to read, "
+            f"as {key}: {names[0]}"
         )
     if len(fitting) > 1 and not are_parts:
         several = f", or several by a pattern, as {key}: '*'" if key == "member" else ""
@@ -126,6 +127,25 @@ def choose(
             f"name one, as {key}: {names[0]}{several}"
         )
     return ChosenMembers(fitting, _notes(fitting, members, key, kind))
+
+
+def _reason(
+    members: Sequence[Member], options: ReadOptions, take_out: Callable[[Member, int | None], Path]
+) -> str:
+    """Return what to do about members that are parts of one table without users; else empty."""
+    if len(members) < 2 or not _are_numbered(members):
+        return ""
+    with suppress(DataError, OSError), take_out(members[0], HEAD).open("rb") as file:
+        _, (names,) = read_sample(file, options, members[0].name)
+        if {role for role in RATINGS.required if RATINGS.positions(names, role)} == _NO_USER:
+            return (
+                f"{members[0].name} has no column for the user: if each is the file of a user, add "
+                "a column with the name of each file; else "
+            )
+    return ""
+
+
+_NO_USER = {"item", "rating"}
 
 
 def _notes(

@@ -100,6 +100,10 @@ class WrittenNumbers(NamedTuple):
 
 _STARS, _NO_STARS = "★⭐🌟✭⭑*", "☆✩✰⚝"
 _STAR_SIGNS = re.compile(rf"[{re.escape(_STARS)}{_NO_STARS}½ \ufe0f]+")
+_PART = re.compile(r"(\d*)([½¼¾])")
+_PARTS = {"½": 0.5, "¼": 0.25, "¾": 0.75}
+MOST_JOINED = 11
+"""More numbers with letters directly before them, as s10, are ids."""
 _NUMBER_AND_WORDS = re.compile(
     r"(?P<before>[^\d+-]*?(?:[^\W\d]-)?)(?P<number>[+-]?\d+(?:\.\d+)?|[+-]?\.\d+)(?P<after>[^\d]*"
     r"|\s*(?:/|out of|of|von|sur|de|su|di|van|av|из|z)\s*(?P<of>\d+)\D*)"
@@ -117,6 +121,8 @@ def written_alike(texts: Sequence[str]) -> WrittenNumbers | None:
     array([3., 1.])
     >>> written_alike(["4 out of 5", "3.5 out of 5"]).scale
     (1.0, 5.0)
+    >>> written_alike(["4½", "3"]).numbers
+    array([4.5, 3. ])
     >>> written_alike(["4 stars", "8/10"]) is None
     True
     """
@@ -124,6 +130,10 @@ def written_alike(texts: Sequence[str]) -> WrittenNumbers | None:
         return None
     if all(_STAR_SIGNS.fullmatch(text) for text in texts):
         return _of_stars(texts)
+    example, has_parts = texts[0], any(_PART.search(text) for text in texts)
+    if has_parts:
+        example = next(text for text in texts if _PART.search(text))
+        texts = [_PART.sub(_of_parts, text) for text in texts]
     found = [_NUMBER_AND_WORDS.fullmatch(text) for text in texts]
     parts = [match for match in found if match is not None]
     if len(parts) < len(texts):
@@ -133,10 +143,12 @@ def written_alike(texts: Sequence[str]) -> WrittenNumbers | None:
     after = [_plain(re.sub(r"\d+", "", match["after"])) for match in parts]
     if len(before) > 1 or len(highest) > 1 or not _one_unit(after):
         return None
-    if not any(after) and not any(before):
-        return None
     numbers = np.array([float(match["number"]) for match in parts])
-    example = texts[0]
+    if not any(after) and not any(before):
+        return WrittenNumbers(numbers, f"fractions, as {example}", None) if has_parts else None
+    is_joined = any(match["before"][-1:].isalpha() for match in parts)
+    if is_joined and len({*numbers.tolist()}) > MOST_JOINED:
+        return None  # s10 is an id
     if (most := highest.pop()) is not None:
         top = float(most)
         if not 0 < top <= MOST_RATING or numbers.min() < 0 or numbers.max() > top:
@@ -147,6 +159,11 @@ def written_alike(texts: Sequence[str]) -> WrittenNumbers | None:
             return None
         return WrittenNumbers(numbers, "percentages", (0.0, 100.0))
     return WrittenNumbers(numbers, f"numbers with words around them, as {example}", None)
+
+
+def _of_parts(match: re.Match[str]) -> str:
+    """Return a number with ½ behind it as a decimal."""
+    return f"{int(match[1] or 0) + _PARTS[match[2]]:g}"
 
 
 def _of_stars(texts: Sequence[str]) -> WrittenNumbers | None:

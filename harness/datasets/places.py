@@ -304,7 +304,8 @@ def _of_folder(whole: Place, options: ReadOptions) -> list[Place]:
     if not has_data and len(folders) == 1:  # as archives unpack, and the hub of Hugging Face
         return _of_folder(Place(folders[0], str(Path(where) / folders[0].name)), options)
     if not files:
-        raise DataError(f"{where}: a folder without files of ratings; give a file or a pattern")
+        advice = "give a file or a pattern" if folders else "give a file, as this folder is empty"
+        raise DataError(f"{where}: a folder without files of ratings; {advice}")
     members = [Member(file.name, file.stat().st_size, partial(file.open, "rb")) for file in files]
     with scratch() as held:
 

@@ -15,10 +15,12 @@ from harness.datasets.conversion import Table, convert
 from harness.datasets.evidence import (
     LINES,
     NO_RATING,
+    Placed,
     Wide,
     columns_of,
     is_total,
     named_columns,
+    names_values,
     shape,
 )
 from harness.datasets.policies import ValueFormat
@@ -46,17 +48,30 @@ def table_of_columns(
     named: Mapping[str, str | int | None],
     name: str,
     values: ValueFormat,
+    *,
+    is_wide: bool = False,
+    not_items: Sequence[str | int] | None = None,
 ) -> Table:
-    """Read columns of ratings, of which `column_at` gives one by its position."""
+    """Read columns of ratings, of which `column_at` gives one by its position.
+
+    A table that `is_wide` has a column for each item; that another is one is found out.
+    """
 
     def rows(most: int | None = LINES) -> list[tuple[str, ...]]:
         columns = (texts_of(column_at(position), most) for position in range(len(names)))
         return [*zip(*columns, strict=True)]
 
-    placed = named_columns(names, rows, named, name)
-    if placed.wide is not None:
-        cells = np.array([names, *rows(None)], dtype=str)
-        table = table_of_cells(cells, name, header=True, named=named, values=values)
+    placed = Placed(True, {}) if is_wide else named_columns(names, rows, named, name)
+    if is_wide or placed.wide is not None:
+        lines = [names, *rows(None)][names_values(names) :]
+        table = table_of_cells(
+            np.array(lines, dtype=str),
+            name,
+            header=True,
+            named=named,
+            values=values,
+            not_items=not_items,
+        )
         return replace(table, notes=(*placed.notes, *table.notes))
     columns = {role: column_at(position) for role, position in placed.columns.items()}
     return convert(columns, RATINGS.kinds, name, values=values, notes=placed.notes)

@@ -126,6 +126,12 @@ class TestSpellingsOfOneId:
         ratings = load("a.csv", content, id_spellings="join")
         assert [row[0] for row in rows_of(ratings)] == [joined, joined, "0123"]
 
+    def test_an_id_of_one_case_alone_is_joined_to_the_form_of_the_others(self, load):
+        other = self.UUID.replace("a4", "b5").upper()
+        content = f"user,item,rating\n{self.UUID},x,1\n{self.UUID.upper()},y,2\n{other},z,3\n"
+        ratings = load("a.csv", content, id_spellings="join")
+        assert ratings.user_ids.tolist() == [self.UUID, other.lower()]
+
     def test_names_and_numbers_of_one_length_are_not(self, load):
         content = "user,item,rating\nAnn,007,1\nann,070,2\n"
         ratings = load("a.csv", content)

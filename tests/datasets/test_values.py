@@ -132,6 +132,19 @@ def test_stars_are_counted(tmp_path, full, way):
     assert halves.ratings.tolist() == [n + 0.5 for n in NUMBERS]
 
 
+@pytest.mark.parametrize("way", WAYS)
+def test_fractions_are_read_beside_whole_numbers(tmp_path, way):
+    ratings = load(source(["4½", "3", "½", "2¼", "1¾"], way, tmp_path))
+    assert ratings.ratings.tolist() == [4.5, 3, 0.5, 2.25, 1.75]
+    assert "ratings-written" in {note.code for note in ratings.notes}
+
+
+def test_many_numbers_behind_a_letter_are_ids():
+    data = {"user": range(40), "item": range(40), "rating": [f"s{n % 20}" for n in range(40)]}
+    with pytest.raises(DataError, match="the rating 's0' is not a number"):
+        datasets.load(pd.DataFrame(data))
+
+
 @pytest.mark.parametrize(
     "texts",
     [["4/5", "8/10"], ["4 stars", "4 points"], ["110%", "50%"], ["6/5", "5/5"], ["★★★☆☆", "★★☆"],

@@ -265,6 +265,13 @@ def to_table(
     options : ReadOptions
     """
     where, roles = options.where, options.roles
+    if options.kind == "matrix":
+        every = columns_at([*range(len(names))])
+        return table_of_columns(
+            *(names, every.__getitem__, options.columns, where, options),
+            is_wide=True,
+            not_items=options.not_items,
+        )
     try:
         positions = find_columns(names, options.columns, where, roles)
     except ColumnsError:

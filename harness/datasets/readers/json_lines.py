@@ -6,7 +6,7 @@ import ast
 import json
 import re
 from array import array
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import suppress
 from itertools import chain, islice
 from pathlib import Path
@@ -18,8 +18,9 @@ from harness._util.files import report_os_error
 from harness._util.libraries import pa
 from harness.datasets.columns import RATINGS, Roles, find_columns
 from harness.datasets.conversion import Flaw, convert
+from harness.datasets.evidence import columns_of, with_proposal
 from harness.datasets.readers.base import NO_ROWS, Reader, ReadOptions, example_ratings
-from harness.errors import DataError, counted, reason_of
+from harness.errors import ColumnsError, DataError, counted, reason_of
 from harness.notes.note import Note
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ class JSONLines(Reader):
         columns, notes = options.columns, list(content.notes)
         if content.is_nameless:
             columns = _by_position(len(names), options, notes)
-        positions = find_columns(names, columns, where, roles)
+        positions = _positions(names, columns, records, options)
         fields = {role: names[position] for role, position in positions.items()}
         chunks: dict[str, list[pa.Array]] = {role: [] for role in fields}
         values: dict[str, list[str | None]] = {role: [] for role in fields}
@@ -126,6 +127,23 @@ class JSONLines(Reader):
             notes=notes,
             flaws=[flaw] if faults else [],
         )
+
+
+def _positions(
+    names: list[str],
+    columns: Mapping[str, str | int | None],
+    records: Iterator[Record],
+    options: ReadOptions,
+) -> dict[str, int]:
+    """Return the position of each field by role; an error names those that it may be."""
+    try:
+        return find_columns(names, columns, options.where, options.roles)
+    except ColumnsError as error:
+        if options.roles is not RATINGS:
+            raise
+        first = (record for _, record, fault in islice(records, SAMPLE) if not fault)
+        rows = [[_text(_value(record, name)) or "" for name in names] for record in first]
+        raise with_proposal(error, columns_of(names, rows, header=True), columns) from None
 
 
 def _by_position(

@@ -455,6 +455,7 @@ _KINDS = (
     ((b"PK\x03\x04",), ".npz", "NumPy arrays",
      "harness.load(scipy.sparse.load_npz({path!r})) reads a matrix of SciPy"),
     ((b"%PDF",), "", "a PDF", "save its table as CSV"),
+    ((b"\x7fELF", b"\xcf\xfa\xed\xfe"), "", "a program", "give a file of ratings"),
     ((b"RDX", b"RDA"), "", "an R file", "in R, write.csv(…, 'ratings.csv', row.names = FALSE) "
      "writes a file that is read"),
     ((b"HEADER RECORD*******LIBRARY",), "", "a SAS transport file",

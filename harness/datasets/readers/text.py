@@ -14,6 +14,7 @@ import re
 from bisect import bisect_right
 from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain, islice
@@ -24,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from harness._util.files import report_os_error
-from harness._util.libraries import arrow_csv, pa
+from harness._util.libraries import arrow_csv, pa, pc
 from harness.datasets.columns import RATINGS, find_columns, is_number, refuse_without_ratings
 from harness.datasets.conversion import SHOWN, Flaw, Table, convert
 from harness.datasets.evidence import FEW, LINES, Placed, placed_columns, unread_columns
@@ -102,9 +103,16 @@ def _fields(first: str, separator: str, options: ReadOptions, where: str) -> lis
     return fields
 
 
+_THORN = "\N{LATIN SMALL LETTER THORN}"
+"""A letter between the fields of the load files of lawyers' programs."""
+
+
 def _other_separator(line: str, least: int) -> str:
     """Return how to name another separator, if a sign parts a line into enough fields."""
+    if line[:1] == line[-1:] == '"' and len(next(csv.reader([line[1:-1]]), [])) >= least:
+        return "each line is in quotation marks as a whole; write the file without these"
     signs = [sign for sign in dict.fromkeys(line) if not (sign.isalnum() or sign in " ._\"'\t")]
+    signs += [_THORN] * (_THORN in line)
     sign = next((sign for sign in signs if line.count(sign) >= least - 1), "")
     if not sign:
         return "give lines with all of them, or name what parts them under separator"
@@ -160,7 +168,11 @@ def look(path: Path, options: ReadOptions, where: str, given: Set[str] = frozens
         rows = [split_line(line, separator) for line in lines[1:LINES] if line]
         first = _fields(begun.first, separator, options, at)
         if rows and all(len(row) != len(first) for row in rows):
+            n_names = len(first)
             first, separator, rows = _as_rows(first, separator, lines[1:LINES], rows)
+            if len(first) < n_names:
+                lost = _fields(begun.first, separator, options, at)[len(first) :]
+                notes.append(Note("names-without-fields", {"names": lost, "n": len(first)}))
         try:
             placed = Placed(*header_and_columns(first, options, at))
         except ColumnsError:  # said with the columns that may be meant
@@ -192,14 +204,20 @@ def _as_rows(
 ) -> tuple[list[str], str, list[list[str]]]:
     """Return names, separator and rows where no row is as long as the header.
 
-    R writes row names without one over them; and a header may have another separator than its rows.
+    R writes row names without one over them, other programs a separator at the end of each row; the
+    last names may have no fields, and a header may have another separator than its rows.
     """
-    if {len(row) for row in rows} == {len(names) + 1}:
-        return ["", *names], separator, rows
+    lengths = {len(row) for row in rows}
+    if lengths == {len(names) + 1}:
+        is_ended = not any(row[-1] for row in rows)
+        return [*names, ""] if is_ended else ["", *names], separator, rows
     for mark in _SEPARATORS:
         parted = [split_line(line, mark) for line in lines if line]
         if {len(row) for row in parted} == {len(names)}:
             return names, mark, parted
+    n_fields = max(lengths)
+    if len(lengths) == 1 and n_fields < len(names) and RATINGS.names_columns(names[:n_fields]):
+        return names[:n_fields], separator, rows
     return names, separator, rows
 
 
@@ -334,6 +352,8 @@ def separator_of(line: str, options: ReadOptions) -> str:
     candidates = (*options.separators, *_SEPARATORS, "whitespace")
     if options.decimal == ",":  # the mark of a number before that of a field
         candidates = tuple(sorted(candidates, key=lambda mark: (mark == "whitespace", mark == ",")))
+    if re.fullmatch(r'"[^"]*"( "[^"]*")+', line):  # a blank may be in a field, as R writes texts
+        return " "
     for separator in candidates:
         if len(split_line(line, separator)) >= options.roles.least:
             return separator
@@ -353,9 +373,24 @@ def split_line(line: str, separator: str, quotes: bool = True) -> list[str]:
     if len(separator) > 1 or not separator.isascii() or not quotes:
         return line.split(separator)
     fields = next(csv.reader([line], delimiter=separator), [])
+    if '\\"' in line:
+        fields = _with_backslashes(line, separator) or fields
     if len(fields) > 1 and all(map(in_single_quotes, fields)):
         return next(csv.reader([line], delimiter=separator, quotechar="'"), [])
     return fields
+
+
+def _with_backslashes(line: str, separator: str) -> list[str]:
+    """Return the fields of a line in which a backslash is before marks; none if it reads without.
+
+    It does if the marks enclose whole fields.
+    """
+    try:
+        list(csv.reader([line], delimiter=separator, strict=True))
+    except csv.Error:
+        with suppress(csv.Error):
+            return next(csv.reader([line], delimiter=separator, escapechar="\\", strict=True))
+    return []
 
 
 def in_single_quotes(field: str) -> bool:
@@ -532,6 +567,7 @@ def read_text(stream: io.BufferedReader, options: ReadOptions, where: str) -> Ta
     return rows.table(where)
 
 
+_OPENING, _CLOSING = "“”„«»", "“”«»"
 QUOTES = {"double": '"', "single": "'", "none": ""}
 """Quotation marks by the key `quotes` of a config."""
 
@@ -816,6 +852,22 @@ class _Rows:
                 return f"the {role} is not UTF-8; {self.options.advice()}"
         return ""
 
+    def _bare(self, role: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+        """Return a column of ids without typographic quotation marks, if all of them have some."""
+        if not pa.types.is_dictionary(column.type) or not len(column):
+            return column
+        first = str(column[0].as_py() or "").strip()
+        if first[:1] not in _OPENING:
+            return column
+        coded = column.unify_dictionaries().combine_chunks()
+        texts = pc.utf8_trim_whitespace(coded.dictionary)
+        marks = f"^[{_OPENING}][^{_OPENING}{_CLOSING}]*[{_CLOSING}]$"
+        if not pc.all(pc.match_substring_regex(texts, marks)).as_py():
+            return column
+        self.notes.append(Note("quotes-left-out", {"role": role, "example": first}))
+        bare = pc.utf8_trim(texts, _OPENING + _CLOSING)
+        return pa.chunked_array([pa.DictionaryArray.from_arrays(coded.indices, bare)])
+
     def _are_marks(self, rows: list[int]) -> bool:
         """Return whether a quotation mark is what is wrong, and no line needs one."""
         return self.fits_as_text and self.described.get(rows[0]) == _NOT_CLOSED
@@ -844,6 +896,8 @@ class _Rows:
         if self.tall:
             self.notes.append(Note("several-lines", {"n": len(self.tall), "line": self.tall[0]}))
         columns = {role: pa.chunked_array(chunks) for role, chunks in self.chunks.items()}
+        if self.options.quotes is None and self.options.roles is RATINGS:
+            columns = {role: self._bare(role, column) for role, column in columns.items()}
         known, kinds = self.options, self.options.roles.kinds
         return convert(columns, kinds, where, at, values=known, notes=self.notes, flaws=flaws)
 

@@ -145,6 +145,8 @@ def test_users_01_and_1_are_two(call, tmp_path):
         (tmp_path / "p.csv").write_text(HEAD + text)
         arguments = ("--metrics", "ndcg@2,rmse", "--per-user", "u.csv", "--force")
         out = call.done("evaluate", "p.csv", *arguments)
+        assert "id_spellings" not in out  # a key of configs
+        assert ("they count as different" in out) == (one == "01")
         (row,) = (line for line in out.splitlines() if line.startswith("p.csv "))
         tables.append(row.split()[1:4])
         assert pd.read_csv(tmp_path / "u.csv", dtype=str)["user"].tolist() == [one, other]
