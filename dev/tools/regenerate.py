@@ -23,7 +23,7 @@ PRINTED = {
     TOP / "docs" / "reference" / "config.md": ("schema", "--format", "markdown"),
 }
 """Files that a command prints."""
-FAST = ("build_reference.py", "readme_tables.py")
+FAST = ("build_reference.py", "readme_tables.py", "build_pictures.py")
 SLOW = ("run_docs.py",)
 """Tools that write their own files, and know `--check`."""
 WRITTEN = ("README.md", "configs", "docs", "harness")
