@@ -37,7 +37,7 @@ PAGES = (
     TOP / "docs" / "explanation" / "like-for-like.md",
     TOP / "docs" / "how-to" / "faster-surprise.md",
     TOP / "docs" / "how-to" / "implicit.md",
-    TOP / "docs" / "how-to" / "other-libraries.md",
+    TOP / "docs" / "how-to" / "other-programs.md",
 )
 MEASURED = ("fit s", "score s", "metric s", "peak MB")
 MARKER = re.compile(
