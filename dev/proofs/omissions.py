@@ -441,7 +441,7 @@ MEMBERS = [
         "lengths",
         {
             "harness/experiment/analyses/lengths.py": (NEW, ANALYSIS),
-            "docs/how-to/own-analysis.md": (
+            "docs/how-to/other-plug-ins.md": (
                 "# ",
                 "\nThe analysis `lengths` says how long lists are. <!-- part: documentation -->\n",
             ),
@@ -505,7 +505,7 @@ MEMBERS = [
         "titles",
         {
             "harness/extras/trackers/titles.py": (NEW, TRACKER),
-            "docs/how-to/own-tracker.md": (
+            "docs/how-to/other-plug-ins.md": (
                 "# ",
                 "\nThe tracker `titles` writes a line for each row. <!-- part: documentation -->\n",
             ),

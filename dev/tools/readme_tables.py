@@ -31,27 +31,42 @@ TOP = Path(__file__).parents[2]
 FIGURES = TOP / "dev" / "benchmarks" / "figures"
 PAGES = (
     TOP / "README.md",
+    TOP / "docs" / "explanation" / "acceleration.md",
     TOP / "docs" / "explanation" / "benchmark.md",
     TOP / "docs" / "explanation" / "speed.md",
     TOP / "docs" / "explanation" / "like-for-like.md",
     TOP / "docs" / "how-to" / "faster-surprise.md",
     TOP / "docs" / "how-to" / "implicit.md",
-    TOP / "docs" / "how-to" / "other-libraries.md",
+    TOP / "docs" / "how-to" / "other-programs.md",
 )
 MEASURED = ("fit s", "score s", "metric s", "peak MB")
 MARKER = re.compile(
-    r"(?P<marker><!-- (?P<kind>table|verdict|grid|pairs|answers|counts|shares|gains|speed|steps): "
+    r"(?P<marker><!-- "
+    r"(?P<kind>table|verdict|beside|grid|pairs|answers|counts|shares|gains|speed|steps): "
     r"(?P<name>\S+)"
     r"(?P<words>(?: \S+)*?) -->)\n"
     r"(?:\n(?:\|(?:.*\n)+?(?=\n)|```text\n(?:.*\n)*?```\n))?"
 )
 
 
-def table(run: str, rows: str = "") -> str:
-    """Return the table of a run alone, without its heading and notes, or its first rows."""
+def table(run: str, *rows: str) -> str:
+    """Return the table of a run without its heading and notes, or some rows in that order."""
     lines = to_markdown(read_run(TOP / run).info).splitlines()
     lines = [line for line in lines if line.startswith("|")]
-    return "\n".join(lines[: 2 + int(rows)] if rows else lines)
+    named = {line.split("|")[1].strip(): line for line in lines[2:]}
+    return "\n".join([*lines[:2], *(map(named.__getitem__, rows) if rows else lines[2:])])
+
+
+def beside(run: str, another: str, label: str, *rows: str) -> str:
+    """Return one metric of rows of two runs that differ in their candidates, and a random order."""
+    cells = {}
+    for found in (read_run(TOP / run), read_run(TOP / another)):
+        frame = display_table(found.info).frame.set_index("algorithm")
+        ((*_, candidates),) = found.info.tables.values()
+        column = f"{label}, `{candidates}`"
+        for row in (*rows, "random order, expected"):
+            cells[row, column] = frame.loc[row, label].split()[0]
+    return crossed("algorithm", cells)
 
 
 def verdict(run: str) -> str:
@@ -537,7 +552,19 @@ def written(text: str) -> str:
     """Return a page with every marked table as the files have it."""
     kinds = {
         kind.__name__: kind
-        for kind in (table, verdict, grid, pairs, answers, counts, shares, gains, speed, steps)
+        for kind in (
+            table,
+            verdict,
+            beside,
+            grid,
+            pairs,
+            answers,
+            counts,
+            shares,
+            gains,
+            speed,
+            steps,
+        )
     }
 
     def fill(match: re.Match[str]) -> str:

@@ -5,7 +5,7 @@ python dev/tools/regenerate.py --check   exit 1 if a file is not what would be w
 python dev/tools/regenerate.py --fast    leave out the output in the pages, which is run for minutes
 
 Order matters: the schema and the reference say what the code has, the tables what `results/` holds,
-and the pages show all of them.
+the pages show all of them, and the index and `llms.txt` follow from the pages.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ PRINTED = {
     TOP / "docs" / "reference" / "config.md": ("schema", "--format", "markdown"),
 }
 """Files that a command prints."""
-FAST = ("build_reference.py", "readme_tables.py")
+FAST = ("build_reference.py", "readme_tables.py", "build_pictures.py")
 SLOW = ("run_docs.py",)
+LAST = ("build_pages.py",)
 """Tools that write their own files, and know `--check`."""
 WRITTEN = ("README.md", "configs", "docs", "harness")
 """Where the tools write."""
@@ -62,7 +63,7 @@ def main() -> int:
                 differing.append(path.relative_to(TOP).as_posix())
             else:
                 path.write_text(text, encoding="utf-8")
-    for tool in FAST if given.fast else (*FAST, *SLOW):
+    for tool in (*FAST, *LAST) if given.fast else (*FAST, *SLOW, *LAST):
         command = [sys.executable, str(TOOLS / tool), *["--check"] * given.check]
         done = subprocess.run(command, check=False, stdout=subprocess.PIPE, text=True)
         if done.returncode:

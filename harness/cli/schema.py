@@ -36,6 +36,10 @@ WORDS = {
 }
 SIGNS = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤", "exclusiveMaximum": "<"}
 HEAD = """\
+---
+description: Every key of a config, with its values and default.
+---
+
 # Keys of a config
 
 Made by `harness schema --format markdown` from the declarations that check every config;

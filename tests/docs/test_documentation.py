@@ -165,7 +165,8 @@ SECTIONS = ("tuning", "search", "split", "filters", "candidates", "dataset", "me
 
 
 def wishes():
-    text = (DOCS / "reference" / "wishes.md").read_text(encoding="utf-8")
+    text = (DOCS / "how-to" / "from-surprise.md").read_text(encoding="utf-8")
+    text = text[text.index("## Frequently requested features") :]
     for code in re.findall(r"`([^`]+)`", text):
         key, colon, _ = code.partition(": ")
         if colon and key in SECTIONS:

@@ -1,4 +1,4 @@
-"""The proofs of `docs/guarantees.md` in their quick form; in full they are run by hand."""
+"""The proofs of `docs/explanation/design.md` in their quick form; in full they are run by hand."""
 
 import os
 import re

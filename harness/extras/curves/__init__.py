@@ -1,4 +1,4 @@
 """Learning curves: a metric against the fraction of the training ratings.
 
-Page: docs/how-to/learning-curves.md
+Page: docs/how-to/power.md
 """

@@ -1,4 +1,4 @@
 """Cells on a cluster of Dask.
 
-Page: docs/how-to/cluster.md
+Page: docs/how-to/scale.md
 """

@@ -1,4 +1,4 @@
 """Predictions and recommendations of other programs, scored as a run's rows.
 
-Page: docs/how-to/score-other-programs.md
+Page: docs/how-to/other-programs.md
 """

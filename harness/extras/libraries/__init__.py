@@ -1,4 +1,4 @@
 """Models of other libraries as rows of a table.
 
-Page: docs/how-to/other-libraries.md
+Page: docs/how-to/other-programs.md
 """

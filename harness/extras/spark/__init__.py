@@ -1,4 +1,4 @@
 """Rankings larger than memory, the algorithm `spark-als`, and the session that both need.
 
-Page: docs/how-to/spark.md
+Page: docs/how-to/scale.md
 """

@@ -1,6 +1,6 @@
 """Where runs are logged: a file, MLflow, Weights & Biases; each imported where a run names it.
 
-Page: docs/how-to/own-tracker.md
+Page: docs/how-to/other-plug-ins.md
 """
 
 from __future__ import annotations

@@ -1,0 +1,112 @@
+"""What pages say of each other and of the program does not contradict itself."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from harness.config.load import load
+from harness.console.answers import SPLITS
+from harness.plugins import registry as plugins
+from harness.results import read_run
+
+TOP = Path(__file__).parents[2]
+DOCS = TOP / "docs"
+README = (TOP / "README.md").read_text(encoding="utf-8")
+PAGES = sorted(DOCS.rglob("*.md"))
+CONFIG = {"dataset": "bundled", "algorithms": ["SVD"], "metrics": ["ndcg@10"]}
+
+
+def test_the_readme_is_short():
+    assert len(README.splitlines()) <= 150
+
+
+def test_the_first_screen_has_both_questions():
+    first = README[: README.index("## Run it")]
+    assert len(first.splitlines()) <= 30
+    assert {"**`rated`**", "**`catalogue`**"} <= set(re.findall(r"\*\*`\w+`\*\*", first))
+
+
+def test_the_verdict_of_the_readme_names_only_rows_that_it_shows():
+    verdict = re.search(r"<!-- verdict: .*?^```$", README, re.DOTALL | re.MULTILINE).group()
+    rest = README[README.index("<!-- table:") :]
+    shown = set(re.findall(r"^\| (\w+) \| 0\.", rest[: rest.index("\n\n", 200)], re.MULTILINE))
+    rows = {row.algorithm for row in read_run(TOP / "results" / "quickstart").info.rows}
+    assert set(re.findall(r"\w+", verdict)) & rows <= shown <= rows
+    assert shown
+
+
+def test_there_is_one_default_split():
+    (left_out,), (named,), (asked,) = (
+        load(CONFIG | split)[0].split
+        for split in ({}, {"split": "holdout"}, {"split": SPLITS["holdout"]})
+    )
+    assert left_out == named == asked
+    shown = re.search(r"^split: \{kind: holdout, test_size: ([\d.]+)\}", README, re.MULTILINE)
+    assert float(shown.group(1)) == asked.test_size
+    assert f"without `split` on {asked.test_size:.0%}" in README
+
+
+@pytest.mark.parametrize("name", plugins.builtin_names("candidates"))
+def test_every_kind_of_candidates_is_in_the_table_of_its_page(name):
+    page = (DOCS / "explanation" / "candidates.md").read_text(encoding="utf-8")
+    table = page[page.index("| `candidates` |") :].split("\n\n")[0]
+    assert re.search(rf"^\| `(\{{kind: )?{name}\b", table, re.MULTILINE)
+
+
+def test_no_page_shows_a_p_value_of_nothing():
+    for page in PAGES:
+        assert not re.search(r"\bp[ =]+0\.0+\b(?!\d)", page.read_text(encoding="utf-8")), page.name
+
+
+DESCRIPTION = re.compile(r"\A---\ndescription: (.+)\n---\n")
+
+
+def named(page):
+    return page.relative_to(DOCS).as_posix()
+
+
+def test_every_page_has_one_line_that_describes_it():
+    lines = {}
+    for page in PAGES:
+        found = DESCRIPTION.match(page.read_text(encoding="utf-8"))
+        assert found, f"begin {named(page)} with ---, description: ..., ---"
+        lines[named(page)] = found[1]
+    assert not {page: line for page, line in lines.items() if len(line) > 110}
+    assert len({*lines.values()}) == len(lines)
+
+
+@pytest.mark.parametrize("name", ["index.md", "llms.txt"])
+def test_every_page_is_listed(name):
+    text = (DOCS / name).read_text(encoding="utf-8")
+    listed = re.findall(r"^- \[.+\]\((.+\.md)\): ", text, re.MULTILINE)
+    assert sorted(listed) == sorted(named(page) for page in PAGES if named(page) != "index.md")
+
+
+def test_what_follows_from_the_pages_is_current_and_the_full_text_fits_a_language_model():
+    script = TOP / "dev" / "tools" / "build_pages.py"
+    done = subprocess.run(
+        [sys.executable, script, "--check"], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert 100_000 < (DOCS / "llms-full.txt").stat().st_size < 150_000
+
+
+def test_every_old_address_leads_to_a_page_that_is_there():
+    text = (TOP / "mkdocs.yml").read_text(encoding="utf-8")
+    pages = {named(page) for page in PAGES}
+    for old, new in yaml.safe_load(text)["extra"]["redirects"].items():
+        assert old not in pages
+        assert new.partition("#")[0] in pages
+
+
+def test_a_term_is_in_the_glossary_once_and_has_an_anchor():
+    text = (DOCS / "concepts.md").read_text(encoding="utf-8")
+    glossary = text[text.index("## Glossary") :]
+    rows = [row for row in re.findall(r"^\| (.+?) \| ", glossary, re.MULTILINE) if row != "term"]
+    terms = [re.fullmatch(r'<a id="[a-z-]+"></a>(.+)', row)[1] for row in rows if row != "---"]
+    anchors = re.findall(r'<a id="([a-z-]+)">', text)
+    assert len({*terms}) == len(terms) == len({*anchors}) == len(anchors) > 40
