@@ -12,12 +12,13 @@ from harness.console import options
 from harness.console.command import command
 from harness.console.screen import (
     documents,
+    fail,
     give_result,
     plain,
     say,
     show_table,
 )
-from harness.errors import joined
+from harness.errors import ConfigError, Fault, joined
 from harness.experiment.dry_run import DryRun, dry_run
 from harness.experiment.duration import in_words
 
@@ -61,7 +62,8 @@ def check(
     if resolved:
         return _print_resolved(configs, overrides)
 
-    n_faults, plans = 0, []
+    faults: list[Fault] = []
+    plans = []
     for number, config in enumerate(configs):
         if number:
             say()
@@ -91,10 +93,13 @@ def check(
                 say()
             for line in lines:
                 say(line, err=err)
-        n_faults += len(plan.faults)
+        faults += [Fault(0, "", text, str(config)) for text in plan.faults]
+    if faults:
+        lines = "\n".join(fault.message for fault in faults)
+        fail("check", lines, ConfigError(configs[0], faults))
     if documents:
         give_result(plans)
-    return 2 if n_faults else 0
+    return 2 if faults else 0
 
 
 def _table(plan: DryRun) -> tuple[list[str], list[list[str]]]:

@@ -28,7 +28,7 @@ SCHEMA: dict[str, Any] = {
         "exit": {"type": "integer", "description": "The exit code of the process."},
         "result": {
             "description": "What the command computed, unrounded; null where it has no more than "
-            "the other keys say, and after an error."
+            "the other keys say, and after an error, except of kind `check`."
         },
         "tables": {
             "type": "array",
@@ -54,7 +54,8 @@ SCHEMA: dict[str, Any] = {
             "description": "Paths of what was written.",
         },
         "error": {
-            "description": "What stopped the command; null where nothing did.",
+            "description": "What stopped the command, or would stop the run that `harness check` "
+            "was asked about; null if nothing did.",
             "anyOf": [
                 {"type": "null"},
                 {
@@ -64,12 +65,14 @@ SCHEMA: dict[str, Any] = {
                     "properties": {
                         "kind": {
                             "type": "string",
-                            "description": "The class of the error, `usage` or `interrupted`.",
+                            "description": "The class of the error, `usage`, `interrupted` or "
+                            "`check`.",
                         },
                         "message": {"type": "string"},
                         "faults": {
                             "type": "array",
-                            "description": "What is wrong in a config, each at its place.",
+                            "description": "What is wrong in a config or its data, each at its "
+                            "place.",
                             "items": {
                                 "type": "object",
                                 "required": ["source", "line", "key", "message"],

@@ -101,10 +101,13 @@ def give_result(value: object) -> None:
     documents[0].result = value
 
 
-def fail(kind: str, message: str) -> None:
-    """With ``--json``, give what stopped a command that has said so on the screen itself."""
+def fail(kind: str, message: str, error: BaseException | None = None) -> None:
+    """With ``--json``, give what stopped a command that has said so on the screen itself.
+
+    The faults of an `error` that is one of a config are listed.
+    """
     for document in documents:
-        document.fail(kind, message)
+        document.fail(kind, message, error)
 
 
 def shows_tracebacks() -> bool:

@@ -143,6 +143,34 @@ def test_an_error_is_a_document_too(call, words, kind, message):
     assert value["command"] == words[0] or value["command"] == " ".join(words[:2])
 
 
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        ({"dataset": "absent.csv"}, "absent.csv: no such file"),
+        ({"dataset": "bad.csv"}, "the rating 'x' is not a number"),
+        ({"dataset": "absent.csv", "metrics": ["nope"]}, "unknown metric 'nope'"),
+    ],
+)
+def test_whatever_would_stop_a_run_is_an_error_of_check(call, config, message):
+    Path("bad.csv").write_text("user,item,rating\n1,1,3\n1,2,x\n", "utf-8")
+    usual = {"dataset": "bundled", "algorithms": ["ItemMean"], "metrics": ["rmse"]}
+    Path("a.json").write_text(json.dumps(usual | config), "utf-8")
+    code, out, err = call("check", "a.json", "--json")
+    value = document(out)
+    assert (code, value["exit"]) == (2, 2)
+    assert message in value["error"]["message"]
+    assert " ".join(value["error"]["message"].split()) in " ".join(err.split())
+    (first, *_) = value["error"]["faults"]
+    assert first["source"] == "a.json"
+    assert message in first["message"]
+    if value["error"]["kind"] == "check":
+        assert value["result"][0]["faults"] == [
+            each["message"] for each in value["error"]["faults"]
+        ]
+    else:
+        assert (value["error"]["kind"], value["result"]) == ("ConfigError", None)
+
+
 def test_the_faults_of_a_config_have_their_places(call):
     Path("a.yaml").write_text("dataset: bundled\nalgorithms: [SVF]\nmetrics: [rmsd]\n", "utf-8")
     faults = document(call("check", "a.yaml", "--json")[1])["error"]["faults"]
