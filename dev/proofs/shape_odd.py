@@ -1812,6 +1812,7 @@ def junk() -> Iterator[Shape]:
         "ratings.csv",
         cut[:-4],
         truth(rows=ROWS[:-1]),
+        says="cut off",
         undecidable="nothing but its size tells that the last time was cut",
     )
     halves = table(",", THREE_NAMES, U, I, lambda r: f"{r.rating}.5").rstrip("\n")
@@ -1821,6 +1822,7 @@ def junk() -> Iterator[Shape]:
         "ratings.csv",
         halves[:-2],
         untimed(ROWS[:-1], rating=lambda r: r.rating + 0.5),
+        says="cut off",
         undecidable="a last rating of 3 in place of 3.5 is a rating",
     )
     shifted = PLAIN.splitlines()

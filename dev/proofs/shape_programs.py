@@ -244,6 +244,7 @@ def statistics() -> Iterator[Shape]:
         "r.txt",
         savetxt,
         untimed(user=decimal, item=decimal),
+        says="exponent",
         undecidable="1.000e+00 as an id may be kept or be written 1",
     )
     yield one(

@@ -435,7 +435,7 @@ def films() -> Iterator[Shape]:
         *("films", "Epinions trust_data.txt", "trust_data.txt"),
         "".join(f" {row.user} {row.item + 40} 1 \n" for row in ROWS),
         None,
-        says="trust|same rating|all ratings are|only the rating",
+        says="trust|same rating|every rating found",
         undecidable="user, user and 1 cannot be told from user, item and a rating of 1",
     )
     yield one(

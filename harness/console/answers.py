@@ -317,7 +317,7 @@ def _on_scale(detected: Detected) -> str:
     """Return what a reader should know of a scale: few ratings lie outside, or determine an end."""
     for note in detected.ratings.notes:
         if note.code == "maybe-not-rated":
-            return f"{note}."
+            return str(note)
     ratings = detected.ratings.ratings
     low, high = detected.section.get("scale", detected.ratings.scale)
     if n_outside := int(np.count_nonzero((ratings < low) | (ratings > high))):

@@ -130,13 +130,14 @@ def _doubted(
 
 
 def _note_zeros(ratings: NDArray[np.float64], notes: list[Note]) -> None:
-    """Note that zeros below a usual scale from 1 are read as ratings."""
+    """Note that zeros below a usual scale of 5 or 10 are read as ratings."""
     n_zeros = int(np.count_nonzero(ratings == 0))
     if not n_zeros or n_zeros == len(ratings):
         return
     above = np.unique(ratings[ratings != 0])
-    if above[0] == 1 and above[-1] in (5, 10) and np.array_equal(above, np.round(2 * above) / 2):
-        notes.append(Note("zeros-are-ratings", {"n": n_zeros, "high": float(above[-1])}))
+    if above[0] >= 1 and above[-1] in (5, 10) and np.array_equal(above, np.round(2 * above) / 2):
+        ends = {"low": float(above[0]), "high": float(above[-1])}
+        notes.append(Note("zeros-are-ratings", {"n": n_zeros, **ends}))
 
 
 def _note_dropped(flaws: Sequence[Flaw], section: DatasetSection, notes: list[Note]) -> None:

@@ -340,6 +340,10 @@ def read_ids(
         )
     if pc.any(pc.ends_with(texts, ".0")).as_py():
         texts = _whole(texts, role, notes)
+    if len(texts) and re.match(_EXPONENT, texts[0].as_py()):
+        present = texts.filter(pc.not_equal(texts, ""))
+        if pc.all(pc.match_substring_regex(present, _EXPONENT)).as_py():
+            notes.append(Note("exponent-ids", {"role": role, "example": texts[0].as_py()}))
     merged = texts.dictionary_encode()
     n_merged = len(texts) - len(merged.dictionary)
     if n_merged and texts.null_count == 0 and not _n_floats(notes, role):
@@ -374,6 +378,7 @@ def _whole(texts: pa.StringArray, role: str, notes: list[Note]) -> pa.StringArra
     return whole
 
 
+_EXPONENT = r"^[0-9](\.[0-9]+)?[eE][+-]?[0-9]+$"
 _UUID = r"^\{?[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}\}?$"
 _MAIL = r"^[^@\s]+@[^@\s]+\.[A-Za-z]{2,}$"
 _ZEROS = r"^0[0-9]+$"

@@ -250,12 +250,12 @@ def placed_columns(
     """
     by_name = any(isinstance(column, str) for column in named.values())
     shows = ""
-    if header is None and not by_name and not RATINGS.names_columns(first):
-        if is_default_header(first) and is_header(first, rows) is False and _is_index(first, rows):
-            return _under_numbers(first, rows, named, where)
-        if not named and (found := wide(first, rows)):
-            note = Note("matrix-found", {"keys": {"format": "matrix"}})
-            return Placed(found.header, {}, (note,), found)
+    is_open = header is None and not RATINGS.names_columns(first)
+    if is_open and not by_name and _is_from_pandas(first, rows):
+        return _under_numbers(first, rows, named, where)
+    if is_open and (found := _found_wide(first, rows, named)):
+        return Placed(found.header, {}, (_MATRIX,), found)
+    if is_open and not by_name:
         header = is_header(first, rows)
         if header is None or header:
             third = _third(first, named)
@@ -275,9 +275,10 @@ def placed_columns(
     return _by_position(columns_of(first, [first, *rows], header=False), named, where)
 
 
-def _is_index(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
-    """Return whether the column beside pandas' names, if there is one, numbers the rows."""
-    return first[0] not in _INDEX or columns_of(first, rows, header=True)[0].counts
+def _is_from_pandas(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether names are pandas' own, beside no column but one that numbers the rows."""
+    is_default = is_default_header(first) and is_header(first, rows) is False
+    return is_default and (first[0] not in _INDEX or columns_of(first, rows, header=True)[0].counts)
 
 
 def _third(first: Sequence[str], named: Mapping[str, str | int | None]) -> str:
@@ -301,6 +302,19 @@ def _by_name(
     return Placed(True, columns, unread_columns(names, rows, named, columns))
 
 
+_MATRIX = Note("matrix-found", {"keys": {"format": "matrix"}})
+
+
+def _found_wide(
+    first: Sequence[str], rows: Sequence[Sequence[str]], named: Mapping[str, str | int | None]
+) -> Wide | None:
+    """Return the parts of a wide table of which no more than the column of ids is named."""
+    if named and named.keys() not in ({"user"}, {"item"}):
+        return None
+    names_of_columns = [at for at in named.values() if isinstance(at, str)]
+    return wide(first, rows, named) if {*names_of_columns} <= {*first} else None
+
+
 def named_columns(
     names: Sequence[str],
     rows: Callable[[], Sequence[Sequence[str]]],
@@ -317,9 +331,8 @@ def named_columns(
         columns = find_columns(names, named, where)
     except ColumnsError as error:
         seen = rows()
-        if not named and (found := wide(names, seen)) and found.header:
-            note = Note("matrix-found", {"keys": {"format": "matrix"}})
-            return Placed(True, {}, (note,), found)
+        if (found := _found_wide(names, seen, named)) and found.header:
+            return Placed(True, {}, (_MATRIX,), found)
         raise with_proposal(error, columns_of(names, seen, header=True), named) from None
     if len(names) == len(columns):
         return Placed(True, columns)
@@ -640,16 +653,20 @@ def _plain(name: str) -> str:
     return re.sub(r"[\W_]", "", name.casefold())
 
 
-def wide(first: Sequence[str], rows: Sequence[Sequence[str]]) -> Wide | None:
+def wide(
+    first: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    named: Mapping[str, str | int | None] = MappingProxyType({}),
+) -> Wide | None:
     """Return the parts of a table with a column for each item, if that is certain; else None.
 
     It is if each row has an id of its own, and all other columns hold few numbers of one scale, or
-    nothing.
+    nothing. `named` may give the column of ids.
     """
     if len(first) < 3 or len(rows) < 2 or any(len(row) != len(first) for row in rows):
         return None
     if names_values(first):
-        return None if not (found := wide(rows[0], rows[1:])) else found
+        return None if not (found := wide(rows[0], rows[1:], named)) else found
     if rows[0][0] and not any(rows[0][1:]) and len(rows[0]) == len(first):
         first, rows = [rows[0][0], *first[1:]], rows[1:]  # pandas' name of the index
     rows = [["" if text.strip() in NO_RATING else text for text in row] for row in rows]
@@ -659,7 +676,7 @@ def wide(first: Sequence[str], rows: Sequence[Sequence[str]]) -> Wide | None:
     if positions["rating"] or (positions["user"] and positions["item"]):
         return None
     columns = columns_of(first, rows, header=True)
-    found = shape(columns, header=True)
+    found = shape(columns, header=True, named=named)
     if found.ids is None or len(found.items) < 2:
         return _without_header(first, rows)
     corner, ids = columns[found.ids], columns[found.ids]

@@ -477,6 +477,8 @@ class DatasetSection(_File):
 
 OF_TEXT = ("separator", "header", "skip", "comment", "encoding", "quotes")
 """Keys of files of text alone."""
+OF_SHEETS = ("header", "skip", "comment")
+"""Those of them that the rows of a workbook have too."""
 
 
 def check_key_of_file(key: str, value: object, others: Mapping[str, Any]) -> None:
@@ -488,7 +490,8 @@ def check_key_of_file(key: str, value: object, others: Mapping[str, Any]) -> Non
             "or leave out name to read a file of your own"
         )
     kind = kind or kind_of((path[0] if isinstance(path, list) else path) or "")
-    if kind is not None and not is_text(kind) and key in OF_TEXT:
+    is_of_text = key in OF_TEXT and not (kind == "excel" and key in OF_SHEETS)
+    if kind is not None and not is_text(kind) and is_of_text:
         raise ValueError(f"a {label_of(kind)} file has none; leave this out")
     if key in ("table", "query") and kind is not None and not has_tables(kind):
         raise ValueError(f"a {label_of(kind)} file has no tables; leave this out")

@@ -313,6 +313,21 @@ def workbook(path, **sheets):
 MOVIE_FRAME = pd.read_csv(io.StringIO(MOVIES))
 
 
+def test_lines_before_the_header_of_a_sheet_are_found_or_said(tmp_path):
+    more = [None] * (FRAME.shape[1] - 1)
+    titled = [["Our ratings", *more], [None, *more], [*FRAME], *FRAME.to_numpy().tolist()]
+    path = tmp_path / "a.xlsx"
+    pytest.importorskip("python_calamine", reason="the extra `excel`")
+    pytest.importorskip("openpyxl", reason="writes workbooks")
+    pd.DataFrame(titled).to_excel(path, index=False, header=False)
+    ratings = harness.load(path)
+    assert ratings.fingerprint == EXPECTED.fingerprint
+    (keys,) = (n.values["keys"] for n in ratings.notes if n.code == "titles-skipped")
+    assert harness.load({"path": str(path), **keys}).fingerprint == EXPECTED.fingerprint
+    with pytest.raises(DataError, match=r"a\.xlsx!.*: "):  # as the note's own key says
+        harness.load({"path": str(path), "skip": 0})
+
+
 def test_the_sheet_of_ratings_is_found_and_others_are_named_by_table(tmp_path):
     path = workbook(tmp_path / "a.xlsx", films=MOVIE_FRAME, stars=FRAME)
     ratings = harness.load(path)

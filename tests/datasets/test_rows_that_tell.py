@@ -9,7 +9,9 @@ import pandas as pd
 import pytest
 
 from harness import datasets
+from harness.datasets.loading import load_under
 from harness.datasets.remedies import remedies_of
+from harness.datasets.section import DatasetSection
 from harness.errors import DataError
 
 from .conftest import rows_of
@@ -174,6 +176,50 @@ class TestWideTables:
         table.pivot_table(index="user", columns="item", values=["rating"]).to_csv(path)
         for source in (path, pd.read_csv(path)):
             assert sorted(rows_of(datasets.load(source))) == sorted(PLAIN)
+
+    @pytest.mark.parametrize("as_frame", [False, True])
+    def test_items_are_in_rows_by_the_key_of_the_note(self, tmp_path, as_frame):
+        table = pd.DataFrame(PAIRS, columns=["user", "item", "rating"])
+        table = table.assign(
+            user="Ann " + table["user"].astype(str), item="Film " + table["item"].astype(str)
+        )
+        wide = table.pivot_table(index="item", columns="user", values="rating")
+        wide.columns.name, wide.index.name = None, "title"
+        wide.to_csv(tmp_path / "a.csv")
+        (note,) = (n for n in datasets.load(tmp_path / "a.csv").notes if "matrix-read" in n.code)
+        (remedy,) = remedies_of(str(note))
+        if as_frame:
+            section = DatasetSection(path="-", **remedy.keys)
+            ratings = load_under(pd.read_csv(tmp_path / "a.csv"), section)
+        else:
+            ratings = datasets.load({"path": "a.csv", **remedy.keys}, base=tmp_path)
+        found = {(user, item, rating) for user, item, rating, _ in rows_of(ratings)}
+        assert found == {*table.astype({"rating": float}).itertuples(index=False, name=None)}
+
+
+class TestDoubts:
+    """What a file cannot tell is said, with what to do."""
+
+    def test_a_short_last_rating_without_a_line_end_may_be_cut_off(self, load):
+        content = lines("{0},{1},{2}.5", "user,item,rating\n")
+        assert "maybe-cut" in codes(load("a.csv", content[:-3]))
+        assert "maybe-cut" not in codes(load("a.csv", content[:-1]))  # whole
+        assert "maybe-cut" not in codes(load("a.csv", content[:-3] + "\n"))
+
+    def test_ids_with_an_exponent_may_have_lost_digits(self, load):
+        content = lines("7.65{0:02d}E+16,{1},{2}", "user,item,rating\n")
+        (note,) = (note for note in load("a.csv", content).notes if note.code == "exponent-ids")
+        assert note.values == {"role": "user", "example": "7.6501E+16"}
+        beside = content + "ann,1,2\n"
+        assert "exponent-ids" not in codes(load("a.csv", beside))
+
+    def test_zeros_below_even_numbers_are_asked_about(self, load):
+        content = lines("{0},{1},{2}", "user,item,rating\n").replace(",1\n", ",10\n")
+        content = content.replace(",3\n", ",0\n").replace("13,", "14,")
+        ratings = load("a.csv", content)
+        (note,) = (note for note in ratings.notes if "not_rated" in str(note))
+        (first, *_) = remedies_of(str(note))
+        assert load("a.csv", content, **first.keys).ratings.min() > 0
 
 
 def test_a_file_for_each_user_is_refused_with_what_is_missing(tmp_path):

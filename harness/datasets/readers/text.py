@@ -563,6 +563,7 @@ def read_text(stream: io.BufferedReader, options: ReadOptions, where: str) -> Ta
             rows.add_records(block, blocks)
             if len(rows.faults[""]) > MOST_FAULTS:
                 break
+        rows.is_open = not block.endswith("\n") if block else rows.is_open
     notes[:0] = found
     return rows.table(where)
 
@@ -733,6 +734,8 @@ class _Rows:
     """Whether all lines have their fields if quotation marks are read as text."""
     has_quotes: bool = False
     """Whether a field was in quotation marks."""
+    is_open: bool = False
+    """Whether the last line has no line end."""
 
     @cached_property
     def types(self) -> dict[str, pa.DataType]:
@@ -898,8 +901,20 @@ class _Rows:
         columns = {role: pa.chunked_array(chunks) for role, chunks in self.chunks.items()}
         if self.options.quotes is None and self.options.roles is RATINGS:
             columns = {role: self._bare(role, column) for role, column in columns.items()}
+        if self.is_open and self.options.roles is RATINGS:
+            self.notes += _cut_off(columns["rating"])
         known, kinds = self.options, self.options.roles.kinds
         return convert(columns, kinds, where, at, values=known, notes=self.notes, flaws=flaws)
+
+
+def _cut_off(ratings: pa.ChunkedArray) -> Iterator[Note]:
+    """Yield the note on a last rating that is shorter than all others, as of a file cut off."""
+    if len(ratings) <= FEW:
+        return
+    last, others = ratings[-1].as_py() or "", ratings[:-1]
+    lengths = pc.min_max(pc.utf8_length(others))
+    if lengths["min"].as_py() == lengths["max"].as_py() > len(last) > 0:
+        yield Note("maybe-cut", {"last": last, "other": others[0].as_py()})
 
 
 def _records(
