@@ -755,12 +755,14 @@ def shape(
     header: bool,
     named: Mapping[str, str | int | None] = MappingProxyType({}),
     not_items: Collection[str | int] | None = None,
+    words: Collection[str] = (),
 ) -> Wide:
     """Return which columns of a wide table hold ids and ratings, and which are left out.
 
     Left out are times, texts, columns with a usual name of what is known of users, and columns
     whose numbers are all outside the range of the others. `named` gives the column of ids, as that
-    of the ``user`` or the ``item``, and `not_items` the columns to leave out.
+    of the ``user`` or the ``item``, `not_items` the columns to leave out, and `words` the texts, in
+    small letters, that are ratings.
     """
     names = [column.name for column in columns]
     ids, items_in_rows = None, "item" in named
@@ -785,6 +787,7 @@ def shape(
         left = [c for c in rest if header and (_plain(c.name) in NOT_ITEMS or c.is_time)]
         # A text alone in its column may be a rating that is broken.
         texts = [c for c in rest if header and c.is_text and len(c.present) > 1]
+        texts = [c for c in texts if not {text.casefold() for text in c.present} <= {*words}]
         if not any(column.numbers for column in rest) and _share_words(texts):
             texts = []  # ratings in words
         left += [c for c in texts if c not in left]

@@ -221,11 +221,15 @@ def proposed(texts: Sequence[str]) -> dict[str, float | None]:
     --------
     >>> proposed(["like", "dislike"]), proposed(["4_5", "3_0"]), proposed(["meh", "wow"])
     ({'dislike': 0, 'like': 1}, {'3_0': 3.0, '4_5': 4.5}, {'meh': None, 'wow': None})
+    >>> proposed(["bad", "poor", "good"])
+    {'bad': None, 'poor': None, 'good': None}
     """
     known = {text: _plain(text) for text in texts}
     for levels, lowest, optional in _families():
         if all(word in levels for word in known.values()):
             present = {levels[word] for word in known.values()}
+            if len(present) < len({*known.values()}):
+                break  # bad and poor beside each other differ in this file
             every = range(max(levels.values()) + 1)
             counted = [level for level in every if level in present or level not in optional]
             numbers: dict[str, float | None] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -125,7 +125,8 @@ def table_of_cells(
     counts = not header and body[:, 0].tolist() == n_rated.astype(str).tolist()
     found = Wide(False, None, [*range(1, body.shape[1])], [])
     if not counts:
-        found = _shape(first, body, where, header, named, not_items)
+        words = {text.casefold() for text in values.values or ()}
+        found = _shape(first, body, where, header, named, not_items, words)
     notes = [_read(found, first, len(body), counts=counts)]
     if found.ids is not None and len(body) > 1 and is_total(str(body[-1, found.ids])):
         notes.append(Note("matrix-row-left-out", {"row": str(body[-1, found.ids])}))
@@ -168,6 +169,7 @@ def _shape(
     header: bool,
     named: Mapping[str, str | int | None],
     not_items: Sequence[str | int] | None,
+    words: Collection[str],
 ) -> Wide:
     """Return which columns are the ids and the ratings of a matrix."""
     names = [str(name) for name in first]
@@ -177,7 +179,7 @@ def _shape(
             offered = suggestion(name, names[:50])
             raise DataError(f"{where}: no column {name!r} for the {role}; {offered}")
     present = {role: at for role, at in named.items() if at is not None}
-    found = shape(columns, header=header, named=present, not_items=not_items)
+    found = shape(columns, header=header, named=present, not_items=not_items, words=words)
     if not found.items:
         raise DataError(f"{where}: no column of ratings; name columns under not_items, or []")
     return found

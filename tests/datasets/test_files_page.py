@@ -136,6 +136,13 @@ FILES = {
     "`DataFrame.pivot(…).to_csv()`: users × items": (
         "user,i1,i2,i3\nu1,5,3,\nu2,4,,\n"
     ),
+    "users × items as Parquet, Feather, Arrow or ORC": lambda folder: pd.DataFrame(
+        {"user": ["u1", "u2"], "i1": [5, 4], "i2": [3, None]}
+    ).to_parquet(folder / "wide.parquet"),
+    "users × items, words in the fields": (
+        "user,i1,i2\nu1,great,awful\nu2,good,\n"
+    ),
+    "items × users": "title,u1,u2\ni1,5,4\ni2,3,\n",
     "several files of one table": {
         "train.csv": text(",", "user", "item", "rating", rows=TRIPLES[:2], times=False),
         "test.csv": text(",", "user", "item", "rating", rows=TRIPLES[2:], times=False),
@@ -175,6 +182,7 @@ FILES = {
     "workbook of Excel or LibreOffice; `table` names a sheet": lambda folder: workbook(
         folder / "ratings.xlsx"
     ),
+    "lines above the header of a sheet": lambda folder: report(folder / "report.xlsx"),
     "Stata": lambda folder: FRAME.to_stata(folder / "ratings.dta", write_index=False),
     "SPSS": lambda folder: pytest.importorskip("pyreadstat", reason="the extra `spss`").write_sav(
         FRAME, str(folder / "ratings.sav")
@@ -259,6 +267,14 @@ def workbook(path):
     with pd.ExcelWriter(path) as book:
         pd.DataFrame({"item": ["i1"], "title": ["Alien"]}).to_excel(book, sheet_name="items")
         FRAME.to_excel(book, sheet_name="ratings", index=False)
+
+
+def report(path):
+    pytest.importorskip("python_calamine", reason="the extra `excel`")
+    pytest.importorskip("openpyxl", reason="writes workbooks")
+    with pd.ExcelWriter(path) as book:
+        FRAME.to_excel(book, index=False, startrow=2)
+        book.sheets["Sheet1"]["A1"], book.sheets["Sheet1"]["A2"] = "Our ratings", "of May"
 
 
 def database(folder, frame, table):
