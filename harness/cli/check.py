@@ -95,8 +95,8 @@ def check(
                 say(line, err=err)
         faults += [Fault(0, "", text, str(config)) for text in plan.faults]
     if faults:
-        lines = "\n".join(fault.message for fault in faults)
-        fail("check", lines, ConfigError(configs[0], faults))
+        message = "\n".join(fault.message for fault in faults)
+        fail("check", message, ConfigError(configs[0], faults))
     if documents:
         give_result(plans)
     return 2 if faults else 0

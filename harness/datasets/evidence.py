@@ -702,13 +702,14 @@ def names_values(first: Sequence[str]) -> bool:
     --------
     >>> names_values(["", "rating", "rating"]), names_values(["Unnamed: 0", "rating", "rating.1"])
     (True, True)
-    >>> names_values(["user", "10", "11"])
-    False
+    >>> names_values(["user", "10", "11"]), names_values(["user", "scene", "scene.1"])
+    (False, False)
     """
-    return len(first) > 2 and bool(first[1]) and len({_SUFFIX.sub("", n) for n in first[1:]}) == 1
-
-
-_SUFFIX = re.compile(r"(?<=[^\d.])\.\d+$")
+    if len(first) < 3 or not first[1]:
+        return False
+    name, *others = first[1:]
+    as_read = [f"{name}.{number}" for number in range(1, len(others) + 1)]  # by pandas
+    return {*others} == {name} or (first[0] in _INDEX and others == as_read)
 
 
 def names_items(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
