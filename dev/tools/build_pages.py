@@ -1,9 +1,10 @@
-"""Write what follows from the pages themselves: the index, `llms.txt` and `llms-full.txt`.
+"""Write what follows from the pages themselves: the index and `llms.txt`.
 
 python dev/tools/build_pages.py          rewrite them
 python dev/tools/build_pages.py --check  exit 1 if a file is not what would be written
 
 Each page has its description in its front matter; `nav` of `mkdocs.yml` has their order.
+MkDocs calls `on_post_build`, which adds `llms-full.txt` to the site.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -40,6 +42,9 @@ SUMMARY = """# harness
 The package is `surprise-harness`, imported as `harness`. Two questions have different answers:
 `candidates: rated` (the default) sorts what each user rated in the test set;
 `candidates: catalogue` ranks every item.
+"""
+IN_FULL = """
+The [main pages in one file](llms-full.txt) have less than 150 KB.
 """
 
 
@@ -106,9 +111,13 @@ def files() -> dict[str, str]:
     index = (DOCS / "index.md").read_text(encoding="utf-8")
     return {
         "index.md": LIST.sub(lambda _: f"{listed('##')}\n", index),
-        "llms.txt": f"{SUMMARY}{listed('##')}",
-        "llms-full.txt": full(),
+        "llms.txt": f"{SUMMARY}{IN_FULL}{listed('##')}",
     }
+
+
+def on_post_build(config: Any) -> None:
+    """Add the text of the main pages to the site."""
+    Path(config["site_dir"], "llms-full.txt").write_text(full(), encoding="utf-8")
 
 
 def main() -> int:

@@ -104,7 +104,7 @@ def give_result(value: object) -> None:
 def fail(kind: str, message: str, error: BaseException | None = None) -> None:
     """With ``--json``, give what stopped a command that has said so on the screen itself.
 
-    The faults of an `error` that is one of a config are listed.
+    The problems of an `error` of a config are listed.
     """
     for document in documents:
         document.fail(kind, message, error)

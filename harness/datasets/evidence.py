@@ -511,8 +511,8 @@ def _item_first(columns: Sequence[SampledColumn]) -> str:
     """Return what shows that the first column is the item and the second the user; else empty.
 
     It is shown by ids of Amazon, whose reviewers begin with A and products with B or digits and
-    whose files of 2018 and later have the product first; and by e-mail addresses in the second
-    column alone.
+    whose files of 2018 and later have the product first; and by e-mail addresses only in the
+    second column.
     """
     if len(columns) < 3 or len(columns[0].present) < FEW or not columns[1].present:
         return ""

@@ -237,17 +237,18 @@ class Verdict:
 
 
 def smallest_found(label: str, size: float, shown: str, rival: str, run: str) -> str:
-    """Return the sentence on the smallest difference that a run finds.
+    """Return the sentence on the smallest difference that a run detects.
 
-    A size beyond what values of the metric can differ by means that the run finds none.
+    A size beyond what values of the metric can differ by means that the run detects none.
     """
     low, high = metrics.parse(label).range
+    began = f"{run[0].upper()}{run[1:]} can miss"
     if size > high - low:
         return (
-            f"No difference{rival} could have been found by {run} with a power of 80%: the "
-            f"smallest would be {shown}, and {label} lies between {low:g} and {high:g}."
+            f"{began} any difference{rival}: it detects {shown} or more with a power of 80%, and "
+            f"{label} lies between {low:g} and {high:g}."
         )
-    return f"The smallest difference{rival} that {run} could have found is {shown} (power 80%)."
+    return f"{began} differences{rival} that are smaller than {shown} (power 80%)."
 
 
 def in_words(where: str, sentences: Sequence[str]) -> str:

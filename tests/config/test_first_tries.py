@@ -53,7 +53,7 @@ def test_the_best_of_several_settings_is_said_to_be_chosen_on_the_test_part(n_ro
     run = harness.run(START | {"dataset": data, "algorithms": rows}, results=None)
     notes = [str(note) for note in run.info.notes]
     several = n_rows == 3
-    assert any("3 settings are rows" in note for note in notes) is several
+    assert any("with 3 settings" in note for note in notes) is several
     assert ("if the best of d1, d5 and d25 is reported" in checklist(run.info)) is several
     evidence = " ".join(harness.best(run, algorithm=None).evidence)
     is_setting = harness.best(run).row.algorithm != "BaselineOnly"
@@ -66,7 +66,7 @@ def test_of_rows_with_a_search_nothing_is_said():
     rows = [{"name": "ItemMean", "label": f"s{n}", "search": {"damping": [n, 9]}} for n in (1, 2)]
     data = {"synthetic": {"n_users": 40, "n_items": 30, "n_ratings": 500}}
     run = harness.run(START | {"dataset": data, "algorithms": rows}, results=None)
-    assert not any("settings are rows" in str(note) for note in run.info.notes)
+    assert not any("settings; picking" in str(note) for note in run.info.notes)
 
 
 LISTS = [

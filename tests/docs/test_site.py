@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
+import yaml
 
 pytest.importorskip("mkdocs", reason="the site is built with the extra `docs`")
 pytest.importorskip("material", reason="the site is built with the extra `docs`")
@@ -80,6 +81,15 @@ def test_no_page_loads_anything_from_elsewhere(site):
         for source in page.loads
         if urlsplit(source).netloc
     ]
+
+
+@pytest.mark.long
+def test_the_site_has_the_texts_for_language_models_and_every_old_address(site):
+    folder = next(path.parent for path in site if path.name == "404.html")
+    assert (folder / "llms.txt").is_file()
+    assert (folder / "llms-full.txt").is_file()
+    moved = yaml.safe_load((TOP / "mkdocs.yml").read_text(encoding="utf-8"))["extra"]["redirects"]
+    assert {folder / old.replace(".md", ".html") for old in moved} <= {*site}
 
 
 @pytest.mark.long

@@ -309,7 +309,7 @@ def check_leading(text, facts):
     text.expect(r"\. ")
     check_users(text, facts, rivals)
     if found := text.take(
-        rf"The smallest difference from ({NAME}) that this run could have found is {NUMBER} "
+        rf"This run can miss differences from ({NAME}) that are smaller than {NUMBER} "
         r"\(power 80%\)\. "
     ):
         assert found[1] == leaders[0]
@@ -318,9 +318,8 @@ def check_leading(text, facts):
         sizes = [pair.detectable for pair in pairs if pair.answer == "undecided"]
         assert max(filter(None, sizes)) <= np.ptp(harness.metrics.parse(facts.label).range)
     elif found := text.take(
-        rf"No difference from ({NAME}) could have been found by this run with a power of 80%: the "
-        rf"smallest would be {NUMBER}, and {re.escape(facts.label)} lies between {NUMBER} and "
-        rf"{NUMBER}\. "
+        rf"This run can miss any difference from ({NAME}): it detects {NUMBER} or more with a "
+        rf"power of 80%, and {re.escape(facts.label)} lies between {NUMBER} and {NUMBER}\. "
     ):
         assert found[1] == leaders[0]
         sizes = [facts.pairs[found[1], name][1].detectable for name in rivals]

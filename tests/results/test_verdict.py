@@ -118,11 +118,11 @@ def test_over_seeds_the_verdict_speaks_of_algorithms():
 def test_a_smallest_difference_beyond_the_range_of_the_metric_is_none():
     said = smallest_found("ndcg@10", 10.02, "10.020", " from SVD", "this run")
     assert said == (
-        "No difference from SVD could have been found by this run with a power of 80%: the "
-        "smallest would be 10.020, and ndcg@10 lies between 0 and 1."
+        "This run can miss any difference from SVD: it detects 10.020 or more with a power of "
+        "80%, and ndcg@10 lies between 0 and 1."
     )
-    assert "could have found is 10.020 (power" in smallest_found("rmse", 10.02, "10.020", "", "a")
-    assert "could have found is 1 (power" in smallest_found("ndcg@10", 1.0, "1", "", "a")
+    assert "smaller than 10.020 (power" in smallest_found("rmse", 10.02, "10.020", "", "a run")
+    assert "smaller than 1 (power" in smallest_found("ndcg@10", 1.0, "1", "", "a run")
 
 
 @pytest.mark.parametrize(

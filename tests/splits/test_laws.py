@@ -222,8 +222,8 @@ def test_a_leak_of_one_rating_in_many_is_not_rounded_away(train, time, share, tm
         whole.take(np.array(rows)).to_frame().to_csv(tmp_path / f"a.{name}", index=False)
     (split,) = make(Predefined(train="a.train", test="a.test"), whole, seed=0, base=tmp_path)
     message = (
-        f"leaks the future: {share} of the training ratings are later than the median test "
-        "rating; `kind: global-time` does not"
+        f"trains on future data: {share} of the training ratings are later than the median test "
+        "rating; use `kind: global-time` to avoid this"
     )
     noted = [str(note) for note in split.notes if note.code == "leak"]
     assert noted == ([] if share is None else [message])
