@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import click
@@ -31,13 +32,20 @@ class Command(click.Command):
     help_group : str
         One of `GROUPS`, under which the help of the program lists it; "" for a command of a
         command.
+    of_config : mapping, optional
+        By parameter, what ``--set`` takes in its place where the command has a config.
     """
 
     def __init__(
-        self, *arguments: Any, examples: tuple[str, str], help_group: str, **settings: Any
+        self,
+        *arguments: Any,
+        examples: tuple[str, str],
+        help_group: str,
+        of_config: Mapping[str, str] = MappingProxyType({}),
+        **settings: Any,
     ) -> None:
         super().__init__(*arguments, **settings)
-        self.examples, self.help_group = examples, help_group
+        self.examples, self.help_group, self.of_config = examples, help_group, of_config
 
     def invoke(self, ctx: click.Context) -> Any:
         """Carry out the command; what plug-ins and libraries print goes to standard error."""
