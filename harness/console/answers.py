@@ -301,12 +301,19 @@ def as_typed(error: DataError, option: str) -> DataError:
     return DataError(typed(str(error), option))
 
 
-def keys_set(overrides: Sequence[str]) -> dict[str, Any]:
-    """Return the keys of the ``dataset`` part of a config that ``dataset.key=value`` sets."""
+def keys_set(overrides: Sequence[str], *, of_config: bool = True) -> dict[str, Any]:
+    """Return the keys of the ``dataset`` part of a config that ``dataset.key=value`` sets.
+
+    Other keys are refused, unless they are those of a config that is made.
+    """
     document = Document("config", {"dataset": {}})
     for override in overrides:
         if override.startswith("dataset."):
             set_key(document, override)
+        elif not of_config:
+            raise HarnessError(
+                f"--set {override}: not a key of the data; write it as dataset.KEY=VALUE"
+            )
     keys = document.data["dataset"]
     return keys if isinstance(keys, dict) else {}
 
