@@ -25,6 +25,8 @@ os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "20")
 if MovedNames not in sys.meta_path:
     sys.meta_path += [MovedNames, _names.GuessedNames]
 
+_names.answer_calls(sys.modules[__name__])
+
 _public, __dir__, __all__ = _names.members(__name__, __file__, "python")
 
 

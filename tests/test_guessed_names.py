@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
+from importlib.machinery import PathFinder
 from typing import get_args
 
 import click
@@ -17,10 +18,13 @@ from surprise import accuracy, model_selection  # noqa: F401
 import harness
 from harness._util import names
 from harness.comparison.across import AcrossDataSets
-from harness.config.experiment import Experiment
+from harness.config.experiment import AlgorithmConfig, Experiment
 from harness.config.load import load
 from harness.config.yaml import parse
 from harness.console.commands import _harness, main
+from harness.console.options import TABLES
+from harness.datasets.catalogue import dataset_names
+from harness.datasets.section import DatasetSection
 from harness.errors import ConfigError, ResultsError
 from harness.plugins import registry as plugins
 from harness.plugins.moved import MOVED
@@ -36,8 +40,10 @@ ROOTS = {
     "ratings": harness.Ratings,
     "pair": RowComparison,
 }
-WORDS = {"fit", "estimate", "search", "params"}
-"""Of a class of one's own, and of a row of `algorithms`."""
+WORDS = {"fit", "estimate"}
+"""Of a class of one's own."""
+CLASSES = {"keys": Experiment, "row": AlgorithmConfig, "dataset": DatasetSection}
+"""Whose keys the words of a kind are; those of an experiment stand elsewhere too."""
 
 
 @pytest.fixture(scope="module")
@@ -101,11 +107,19 @@ def resolved(node):
     return found
 
 
-def check_config(text):
+def check_config(kind, text):
     if ":" not in text:
-        assert text in Experiment.model_fields or text in WORDS, text
+        sections = {CLASSES.get(kind, Experiment), AlgorithmConfig, Experiment}
+        keys = {key for section in sections for key in section.model_fields}
+        assert text in keys | WORDS, text
         return
     written = parse(text, "names.toml").data
+    if kind == "row":
+        of_neighbours = {"k", "min_k", "sim_options", "bsl_options"} & {*written.get("params", {})}
+        name = "KNNBaseline" if of_neighbours else "SVD"
+        written = {"algorithms": [{"name": name, **written}]}
+    if kind == "dataset":
+        written = {"dataset": {"path": "ratings.csv", **written}}
     if "search" in written:
         written = {"algorithms": [{"name": "SVD", **written}]}
     if "tuning" in written:
@@ -115,7 +129,8 @@ def check_config(text):
 
 def check_option(code):
     option, *_ = shlex.split(code)
-    commands = map(command_of, ([name] for name in plugins.builtin_names("commands")))
+    names_of = ([], *([name] for name in plugins.builtin_names("commands")))
+    commands = map(command_of, names_of)
     assert any(option in each.opts for one, _ in commands for each in one.params), option
 
 
@@ -123,15 +138,31 @@ def check_code(kind, code):
     """Raise an error for code that is none."""
     if code.startswith("harness "):
         check_command(code)
-    elif code.startswith(("harness.", "surprise.", "run.", "ratings.", "pair.", "print(", "len(")):
+    elif code.startswith(
+        (
+            "harness.",
+            "surprise.",
+            "run.",
+            "ratings.",
+            "pair.",
+            "print(",
+            "len(",
+            "help(",
+            "1 - ratings.",
+        )
+    ):
         check_python(code)
     elif code.startswith("-"):
         check_option(code)
+    elif kind == "data-sets":
+        assert code in dataset_names()
+    elif kind == "forms":
+        assert code in (*TABLES, "svg", "png")
     elif kind == "arguments" and code.isidentifier():
-        functions = (harness.run, harness.recommend)
+        functions = (harness.run, harness.recommend, harness.estimate, harness.fit, harness.ndcg)
         assert any(code in inspect.signature(each).parameters for each in functions), code
     elif not code.startswith(("pip ", "rm ", "python -m harness.accelerate", "> ")):
-        check_config(code)
+        check_config(kind, code)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -165,7 +196,7 @@ def answered(error, do):
 
 def test_guessed_names_of_the_package_are_answered():
     for word in names.uses("python"):
-        if word in {"accelerate", *MOVED}:  # modules, which are there after they were imported
+        if word in MOVED or PathFinder.find_spec(word, harness.__path__):  # modules
             continue
         said = answered(AttributeError, lambda word=word: getattr(harness, word))
         imported = answered(ImportError, lambda word=word: exec(f"from harness import {word}"))

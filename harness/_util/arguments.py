@@ -117,6 +117,8 @@ def _check_call(function: Callable[..., Any], fault: TypeError, given: Iterable[
             raise TypeError(message) from None
     if "too many positional" in str(fault):
         by_kind = parameters_by_kind(function)
+        if hint := names.meant("arguments", function.__name__):
+            raise TypeError(f"{function.__name__}() has too many arguments; use {hint}") from None
         if by_name := [*by_kind[inspect.Parameter.KEYWORD_ONLY]]:
             raise TypeError(
                 f"{function.__name__}() has too many arguments without a name; give the others by "

@@ -323,6 +323,19 @@ def open_output(
             yield file
 
 
+def refuse_other_page(path: Path) -> Path:
+    """Return the path of a page; the ending of another format is refused.
+
+    >>> refuse_other_page(Path("report.pdf"))
+    Traceback (most recent call last):
+    harness.errors.ResultsError: report.pdf: the page is HTML; call it report.html
+    """
+    if path.suffix.lower() not in ("", ".html", ".htm"):
+        name = f"{path.stem if path.suffix[1:].isalpha() else path.name}.html"
+        raise ResultsError(f"{path}: the page is HTML; call it {name}")
+    return path
+
+
 def refuse_link(path: Path) -> Path:
     """Return a path, or refuse a link there, as a run from elsewhere may hold."""
     if path.is_symlink():

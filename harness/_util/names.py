@@ -10,15 +10,17 @@ import re
 from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from types import ModuleType
+from typing import TYPE_CHECKING, Literal, NoReturn
 
 import lazy_loader
 
 from harness.errors import nearest, suggestion
 
 Kind = Literal[
-    "python", "metrics", "run", "ratings", "pair", "commands", "commands-of-cache", "things",
-    "options", "keys", "arguments",
+    "python", "metrics", "run", "best", "ratings", "pair", "commands",
+    "commands-of-cache", "things", "options", "keys", "row", "dataset", "data-sets", "arguments",
+    "calls", "forms",
 ]  # fmt: skip
 """Where a name was guessed: the sections of ``names.toml``."""
 OPTION = re.compile(r"`(--?[a-z][a-z-]*)")
@@ -134,6 +136,34 @@ def members(
             raise AttributeError(no_name(kind, package, name, public), name=name) from None
 
     return get, listed, public
+
+
+class _Called(ModuleType):
+    """A package that says what to use for a call of it."""
+
+    def __call__(self, *_: object, **__: object) -> NoReturn:
+        word = self.__name__.rpartition(".")[2]
+        hint = meant("calls", word)
+        said = f"use {hint}" if hint else f"its names: dir({self.__name__})"
+        raise TypeError(f"{self.__name__} is a package, not a function; {said}")
+
+
+class _Package(ModuleType):
+    """A package whose own packages answer a call of them, such as ``harness.datasets()``."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        # The import system sets each package here after its import. It may be of a class already.
+        if isinstance(value, ModuleType) and not isinstance(value, _Called):
+            value.__class__ = type("Package", (_Called, type(value)), {})
+        super().__setattr__(name, value)
+
+
+def answer_calls(package: ModuleType) -> None:
+    """Let the packages in a package, those imported later too, answer a call of them."""
+    package.__class__ = _Package
+    for name, value in [*vars(package).items()]:
+        if isinstance(value, ModuleType) and value.__name__ == f"{package.__name__}.{name}":
+            setattr(package, name, value)
 
 
 class GuessedNames:

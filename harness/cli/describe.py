@@ -76,7 +76,7 @@ def _section(source: str, columns: str | None, overrides: Sequence[str]) -> dict
     if is_config(source) or (not Path(source).exists() and not PATTERN.search(source)):
         option = "--columns" if columns else "--set" if overrides else "--candidates"
         raise HarnessError(f"{option}: {source} is not a file of ratings; leave the option out")
-    keys = keys_set(overrides)
+    keys = keys_set(overrides, of_config=False)
     if columns is not None:
         keys["columns"] = named_columns(columns, ROLES, "--columns") | keys.get("columns", {})
     return {"path": source, **keys}

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 FEW = 5
 """Users that a message names."""
 FORMATS = ("csv", "parquet", "jsonl", "trec")
+OTHER_FORMS = ("xlsx", "xls", "ods", "json", "tsv", "html", "md", "tex", "feather", "pdf")
+"""Endings of files that readers would take for what they do not hold."""
 
 
 @command(
@@ -97,6 +99,11 @@ def recommend(
     """
     ending = "" if output is None else output.suffix.removeprefix(".").lower()
     form = ending if ending in FORMATS and not options.in_the_call("form") else form
+    if ending in OTHER_FORMS and not options.in_the_call("form"):
+        raise HarnessError(
+            f"--output {output}: lists are not written as {ending}; use one of "
+            f"{', '.join(f'.{each}' for each in FORMATS)}, or name the form with --format"
+        )
     if form == "parquet" and output is None:
         raise HarnessError("--format parquet: it cannot be printed; give a file with --output")
     names = [] if users is None else _lines_in(users, "users")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,6 +15,7 @@ from harness._util import kernels
 from harness.config.document import line_of
 from harness.config.load import load
 from harness.config.trackers import with_names
+from harness.config.yaml import bundled
 from harness.console import answers, options
 from harness.console import options as words
 from harness.console import screen as table_columns
@@ -37,6 +39,7 @@ FAILED_PARTS = ("metric-failed", "metric-failed-in-groups", "analysis-failed")
     "run quickstart",
     "run --dataset ratings.csv --algorithms SVD,KNNBasic --metrics ndcg@10,rmse",
     group="Start here",
+    of_config=answers.OF_A_CONFIG,
 )
 @options.some_configs
 @answers.options
@@ -90,10 +93,11 @@ def run(
     check_columns(columns)
     if stated_keys := options.in_the_call(*stated):
         if configs:
-            key = stated_keys[0].replace("_", "-")
+            check_commas(configs, stated)
+            key = stated_keys[0]
             raise click.UsageError(
-                f"--{key}: is for a run without a config; leave out {configs[0]}, or change it: "
-                f"--set {key}=..."
+                f"--{key.replace('_', '-')}: is for a run without a config; leave out "
+                f"{configs[0]}, or change it: {answers.as_set(key, str(stated[key]))}"
             )
 
         written = write_config(stated, overrides, settings["results"], shows_rows=not quiet)
@@ -157,6 +161,19 @@ def run(
             failed += 1
             say(f"{plain(note)}; --track-strict makes the exit code 1", err=True)
     return 1 if failed else 0
+
+
+def check_commas(configs: tuple[str, ...], stated: dict[str, Any]) -> None:
+    """Refuse names that stand with spaces after an option, where they look like configs."""
+    if any(Path(name).exists() or name in bundled() for name in configs):
+        return
+    known = {"algorithms": options.algorithm_of, "metrics": answers.is_label}
+    for key, is_name in known.items():
+        if stated[key] and all(map(is_name, configs)):
+            joined_names = ",".join((str(stated[key]), *configs))
+            raise click.UsageError(
+                f"--{key}: names are separated by commas, without spaces: --{key} {joined_names}"
+            )
 
 
 def missing(info: RunInfo) -> Iterator[str]:

@@ -8,13 +8,14 @@ import re
 from collections.abc import Mapping
 from html import escape
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from harness import metrics
 from harness._util.arguments import checked
 from harness._util.libraries import pd
+from harness._util.names import no_name
 from harness.config.document import moved
 from harness.config.experiment import headline_of, settings_of_one
 from harness.config.yaml import as_yaml, folder_of
@@ -62,6 +63,13 @@ class Best(NamedTuple):
         params = ", ".join(f"{key}={value!r}" for key, value in self.params.items())
         lines = [f"<Best {printable(self.row.algorithm)}({printable(params)})>", *self.evidence]
         return "\n".join(map(printable, lines))
+
+    if not TYPE_CHECKING:  # type: ignore[misc]  # a checker would take any name for one
+
+        def __getattr__(self, name: str) -> object:
+            """Say what to use for a name that a best row does not have."""
+            public = [*self._fields, "config_in", "to_yaml"]
+            raise AttributeError(no_name("best", "the best row", name, public), name=name, obj=self)
 
     def _repr_html_(self) -> str:
         title, *evidence = (escape(line) for line in repr(self).split("\n"))

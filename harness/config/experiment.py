@@ -350,6 +350,7 @@ class AlgorithmConfig(Section):
     model_config = ConfigDict(json_schema_extra=_named_in_either_way)
 
     short = "name"
+    guessed: ClassVar[names.Kind | None] = "row"
 
     name: str = Field(min_length=1)
     """A name from `harness list algorithms`, or `package.module:Class` for your own subclass of

@@ -77,7 +77,10 @@ def load(
 
 
 def _no_config(config: object) -> ConfigError:
-    return refusal("config", f"found {brief(config)}; give a path, a mapping or an Experiment")
+    advice = "give a path, a mapping or an Experiment"
+    if not isinstance(config, int | float | list):  # such as a frame
+        advice += "; ratings stand beside it: harness.run(config, ratings=...)"
+    return refusal("config", f"found {brief(config)}; {advice}")
 
 
 def read_config(config: str | Path) -> Document:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import itertools
+import json
 import os
 import re
 import shlex
@@ -64,6 +65,16 @@ SPLITS = {
 }
 KEYS = ("dataset", "split", "candidates", "algorithms", "metrics", "seed")
 """The parameters that `options` adds."""
+OF_A_CONFIG = {
+    "dataset": "dataset=ratings.csv",
+    "split": "split.kind=kfold",
+    "candidates": "candidates=catalogue",
+    "algorithms": "algorithms=[SVD]",
+    "metrics": "metrics=[rmse]",
+    "seed": "seed=1",
+    "data_columns": "dataset.columns.user=NAME",
+}
+"""For a config that exists, an example of each of them, and of `columns`, after ``--set``."""
 
 
 def _complete_by_name() -> tuple[str, ...]:
@@ -133,6 +144,34 @@ def labels(answer: str) -> list[str]:
         return [str(metric) for metric in parse_many(answer)]
     except MetricError:
         return [answer]
+
+
+def is_label(answer: str) -> bool:
+    """Return whether a text names metrics."""
+    try:
+        return bool(parse_many(answer))
+    except MetricError:
+        return False
+
+
+def as_set(key: str, answer: str) -> str:
+    r"""Return what ``--set`` takes in place of an option of a run without a config.
+
+    >>> as_set("algorithms", "SVD,NMF"), as_set("metrics", "ndcg@5,10"), as_set("seed", "3")
+    ('--set \'algorithms=[SVD, NMF]\'', '--set \'metrics=[ndcg@5, ndcg@10]\'', '--set seed=3')
+    """
+    match key:
+        case "algorithms":
+            value = f"algorithms=[{', '.join(answered_names(answer))}]"
+        case "metrics":
+            value = f"metrics=[{', '.join(labels(answer))}]"
+        case "split":
+            value = "split=" + json.dumps(SPLITS[answer])
+        case "data_columns":
+            value = OF_A_CONFIG[key]
+        case _:
+            value = f"{key}={answer}"
+    return f"--set {shlex.quote(value)}"
 
 
 def canonical(name: str) -> str:
@@ -265,12 +304,19 @@ def as_typed(error: DataError, option: str) -> DataError:
     return DataError(typed(str(error), option))
 
 
-def keys_set(overrides: Sequence[str]) -> dict[str, Any]:
-    """Return the keys of the ``dataset`` part of a config that ``dataset.key=value`` sets."""
+def keys_set(overrides: Sequence[str], *, of_config: bool = True) -> dict[str, Any]:
+    """Return the keys of the ``dataset`` part of a config that ``dataset.key=value`` sets.
+
+    Other keys are refused, unless they are those of a config that is made.
+    """
     document = Document("config", {"dataset": {}})
     for override in overrides:
         if override.startswith("dataset."):
             set_key(document, override)
+        elif not of_config:
+            raise HarnessError(
+                f"--set {override}: not a key of the data; write it as dataset.KEY=VALUE"
+            )
     keys = document.data["dataset"]
     return keys if isinstance(keys, dict) else {}
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from harness._util import names
 from harness._util import terminal as streams
 from harness.console.screen import documents
+from harness.errors import ConfigError, HarnessError
 
 GROUPS = (
     "Start here",
@@ -31,19 +34,30 @@ class Command(click.Command):
     help_group : str
         One of `GROUPS`, under which the help of the program lists it; "" for a command of a
         command.
+    of_config : mapping, optional
+        By parameter, what ``--set`` takes in its place where the command has a config.
     """
 
     def __init__(
-        self, *arguments: Any, examples: tuple[str, str], help_group: str, **settings: Any
+        self,
+        *arguments: Any,
+        examples: tuple[str, str],
+        help_group: str,
+        of_config: Mapping[str, str] = MappingProxyType({}),
+        **settings: Any,
     ) -> None:
         super().__init__(*arguments, **settings)
-        self.examples, self.help_group = examples, help_group
+        self.examples, self.help_group, self.of_config = examples, help_group, of_config
 
     def invoke(self, ctx: click.Context) -> Any:
         """Carry out the command; what plug-ins and libraries print goes to standard error."""
         if not isinstance(self, click.Group):  # whose commands may show their help yet
             streams.divert()
-        return super().invoke(ctx)
+        try:
+            return super().invoke(ctx)
+        except HarnessError as error:
+            name_option(error, ctx)
+            raise
 
     def get_help(self, ctx: click.Context) -> str:
         """Return the help; with ``--json`` it is the result of the document."""
@@ -94,6 +108,32 @@ def command(
     """
     calls = tuple(f"harness {example}" for example in examples)
     return click.command(cls=cls, examples=calls, help_group=group, **settings)
+
+
+def name_option(error: HarnessError, ctx: click.Context) -> None:
+    """Let an error begin with the option of the call whose value its message is about.
+
+    What finds the error has the value only: it is called from Python too.
+    """
+    text = str(error)
+    if isinstance(error, ConfigError) or error.args != (text,):
+        return
+    for parameter in ctx.command.params:
+        name = parameter.name or ""
+        value = ctx.params.get(name)
+        is_typed = ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if not isinstance(parameter, click.Option) or not is_typed or name == "results":
+            continue
+        values = value if isinstance(value, tuple) else (value,)
+        found = text.partition(";")[0]
+        is_about = any(isinstance(each, str) and repr(each) in found for each in values)
+        if is_about or (type(value) in (int, float) and f"{name} {value}" in text):
+            option = max(parameter.opts, key=len)
+            if option not in text:
+                for known in (name, ctx.info_name):
+                    text = text.removeprefix(f"{known}: ")
+                error.args = (f"{option}: {text}",)
+            return
 
 
 def first_paragraph(text: str | None) -> str:

@@ -7,6 +7,7 @@ import gc
 import itertools
 import json
 import os
+import shlex
 import signal
 import sys
 from collections.abc import Sequence
@@ -19,7 +20,7 @@ from click.shell_completion import CompletionItem
 import harness
 from harness._util import names
 from harness._util import terminal as streams
-from harness.console.command import write_examples
+from harness.console.command import Command, write_examples
 from harness.console.json import JsonDocument
 from harness.console.screen import TRACEBACK, documents, listeners, log_to, say, shows_tracebacks
 from harness.errors import (
@@ -61,7 +62,9 @@ class _Commands(click.Group):
                 if ctx.resilient_parsing:  # completion in a shell
                     return None
                 hint = f"{suggestion('', known)}, or install the package that has it"
-                if said := names.meant("commands", cmd_name):
+                if call := _call_of_file(cmd_name):
+                    hint = f"use `{call}`"
+                elif said := names.meant("commands", cmd_name):
                     hint = f"use {said}"
                 elif names.near("commands", cmd_name, known):
                     hint = plugins.absent("commands", cmd_name)
@@ -118,6 +121,24 @@ class _Commands(click.Group):
             for plugin, reason in plugins.declared("commands")
             if not plugin.is_builtin and plugin.name not in plugins.builtin_names("commands")
         }
+
+
+def _call_of_file(name: str) -> str:
+    """Return the call that was probably meant where a file stands in the place of a command.
+
+    >>> _call_of_file("my.yaml"), _call_of_file("ratings.csv"), _call_of_file("tabel")
+    ('harness run my.yaml', 'harness run --dataset ratings.csv', '')
+    """
+    ending = Path(name).suffix.lower()
+    calls = {
+        ".yaml": "harness run",
+        ".yml": "harness run",
+        ".json": "harness run",
+        ".py": "python -m harness.accelerate",
+    }
+    is_file = os.path.lexists(name) or ending in (".csv", ".tsv", ".dat", ".parquet")
+    before = calls.get(ending, "harness run --dataset" if ending and is_file else "")
+    return f"{before} {shlex.quote(name)}" if before else ""
 
 
 def _loaded(name: str) -> click.Command:
@@ -321,12 +342,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _usage_error(error: click.ClickException) -> str:
     """Return what is wrong with a call; for an unknown option, which one the command has."""
     context = getattr(error, "ctx", None)
+    if isinstance(error, click.MissingParameter) and isinstance(error.cmd, Command):
+        return f"{error.format_message().rstrip('.')}; for example `{error.cmd.examples[0]}`"
     if not isinstance(error, click.NoSuchOption) or context is None:
         return error.format_message()
 
-    params = context.command.params
-    known = [option for each in params for option in each.opts if option.startswith("-")]
+    params = {option: each.name for each in context.command.params for option in each.opts}
+    known = [option for option in params if option.startswith("-")]
     hint = names.near("options", error.option_name, known)
+    meant = next((each for each in known if f"`{each}`" in hint or repr(each) in hint), "")
+    of_config = getattr(context.command, "of_config", {})
+    if example := of_config.get(params.get(meant)):
+        hint += f", or with a config `--set {example}`"
     hint = hint or f"`{context.command_path} --help` lists them"
     return f"No such option {error.option_name!r}; {hint}"
 

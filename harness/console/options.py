@@ -15,7 +15,7 @@ import harness.config
 import harness.results
 from harness._util import names
 from harness._util.arguments import check_path
-from harness._util.files import refuse_below_file, refuse_link
+from harness._util.files import refuse_below_file, refuse_link, refuse_other_page
 from harness.errors import ResultsError, nearest
 from harness.plugins import registry as plugins
 from harness.plugins.registry import folded
@@ -222,7 +222,7 @@ def formats(
     return click.option(
         "--format",
         "form",
-        type=Choice((first, *alternatives)),
+        type=Choice((first, *alternatives), "forms"),
         default=first,
         show_default=True,
         help=help,
@@ -239,10 +239,7 @@ def page(path: Path | None, default: Path) -> Path:
     """Return where a page goes; the ending of another format is refused."""
     if path is None:
         return refuse_link(default)
-    if path.suffix.lower() not in ("", ".html", ".htm"):
-        name = f"{path.stem if path.suffix[1:].isalpha() else path.name}.html"
-        raise ResultsError(f"{path}: the page is HTML; call it {name}")
-    return path
+    return refuse_other_page(path)
 
 
 def opened(runs: tuple[str, ...], results: Path) -> list[Run]:
@@ -250,8 +247,12 @@ def opened(runs: tuple[str, ...], results: Path) -> list[Run]:
     try:
         return [harness.results.open_run(name, results) for name in runs]
     except ResultsError:
-        if all(map(_algorithm_of, runs)):
-            meant = ",".join(dict.fromkeys(map(_algorithm_of, runs)))
+        if kinds := [name for name in runs if name in plugins.names("plots")]:
+            raise ResultsError(
+                f"{kinds[0]}: a kind of plot, not a run; use `harness plot RUN --kind {kinds[0]}`"
+            ) from None
+        if all(map(algorithm_of, runs)):
+            meant = ",".join(dict.fromkeys(map(algorithm_of, runs)))
             raise ResultsError(
                 f"{', '.join(runs)}: these are algorithms, not runs; to compare them, run them "
                 f"together: `harness run --dataset ratings.csv --algorithms {meant}`"
@@ -259,7 +260,7 @@ def opened(runs: tuple[str, ...], results: Path) -> list[Run]:
         raise
 
 
-def _algorithm_of(name: str) -> str:
+def algorithm_of(name: str) -> str:
     """Return the algorithm that a word names, or the first whose name it begins; else nothing."""
     word = folded(name)
     names = {folded(name): name for name in plugins.names("algorithms") if word}

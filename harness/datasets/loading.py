@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from harness._util import names
 from harness._util.arguments import as_array, check_path, checked
 from harness._util.files import cache_folder, hold, placed
 from harness._util.libraries import pd
@@ -43,7 +44,7 @@ from harness.datasets.section import (
 )
 from harness.datasets.synthetic import make_up
 from harness.datasets.tables import table_of_frame
-from harness.errors import DataError, HarnessError, PluginError, reason_of, suggestion
+from harness.errors import DataError, HarnessError, PluginError, reason_of
 from harness.notes.note import Note
 from harness.plugins import registry as plugins
 from harness.plugins.own_modules import search_in
@@ -397,8 +398,8 @@ def section_of(source: object, base: Path | None) -> DatasetSection:
     except DataError:
         if not isinstance(source, str):
             raise
-        names = suggestion(source, dataset_names())
+        hint = names.advice("data-sets", source, dataset_names(), None)
         raise DataError(
             f"dataset: no data set is called {source!r}, and no file in "
-            f"{(base or Path()).resolve()}; {names}"
+            f"{(base or Path()).resolve()}; {hint}"
         ) from None

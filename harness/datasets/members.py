@@ -32,6 +32,8 @@ _DOCUMENTS = (
     ".png", ".jpg", ".jpeg", ".gif", ".svg", ".log", ".crc", ".bib", ".yaml", ".yml", ".toml",
 )  # fmt: skip
 _STEMS = ("readme", "license", "licence", "copying", "changelog", "citation", "checksums")
+_SAVED_MODEL = {"model.json", "by_user.ids.npy"}
+"""Members that a saved model has, and no archive of ratings."""
 _ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz", ".tar.zst")
 FEW = 50
 """Members that are looked at one by one, also where their names differ only in numbers."""
@@ -114,6 +116,11 @@ def choose(
     names = [member.name for member in fitting or data]
     if not names:
         raise DataError(f"{where}: holds no {kind}; give an archive with ratings")
+    if not fitting and _SAVED_MODEL.issubset(names):
+        raise DataError(
+            f"{where}: a saved model, not ratings; harness.load_model reads it, and "
+            "harness.recommend uses it"
+        )
     if not fitting:
         raise DataError(
             f"{where}: no {kind} of ratings among {counted(len(data), kind)} "

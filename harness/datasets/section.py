@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import (
@@ -23,6 +23,7 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
+from harness._util import names
 from harness._util.arguments import MOST_RATING, unit_fault
 from harness._util.files import file_name, placed
 from harness.datasets.catalogue import ALIASES, checked_name, find, names_of
@@ -248,6 +249,7 @@ class DatasetSection(_File):
     """Where the ratings come from; a plain string is a name or, with an ending, a path."""
 
     short = "name"
+    guessed: ClassVar[names.Kind | None] = "dataset"
 
     name: DatasetName | None = None
     """A data set; `harness list datasets` shows them. Or `module:function`, for the ratings that a

@@ -6,6 +6,7 @@ Everything here takes and gives raw ids, and models that Surprise itself fitted 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 from zipfile import is_zipfile
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from harness._util.arguments import checked, quoted
 from harness._util.kernels import rows_of_owners
 from harness._util.libraries import pd
-from harness.algorithms import predicted, surprise
+from harness.algorithms import predicted, registry, surprise
 from harness.algorithms.trainset import ColumnTrainset
 from harness.errors import AlgorithmError, listed
 from harness.models import estimates as models
@@ -177,6 +178,18 @@ def recommend(
     return pd.concat(blocks, ignore_index=True)
 
 
+def _check_saved(model: str | Path) -> None:
+    """Refuse the name of an algorithm, a run or a config, where a fitted model belongs."""
+    if Path(model).suffix.lower() not in ("", ".yaml", ".yml") or is_zipfile(model):
+        return
+    name = f"{str(model)!r:.60}"
+    advice = f"for a run or a config, harness.fit_row({name}) fits a row first"
+    with suppress(AlgorithmError):
+        registry.canonical(str(model))
+        advice = f"fit the algorithm first: harness.fit({name}, ratings)"
+    raise AlgorithmError(f"recommend: {name} is not a saved model; {advice}")
+
+
 def _check_ratings(ratings: object) -> None:
     """Refuse what stands where ratings of a new user belong, as a user or a number of items."""
     if ratings is None or isinstance(ratings, Mapping | pd.DataFrame):
@@ -220,13 +233,10 @@ def recommend_in_blocks(
     >>> sum(len(block) for block in harness.recommend_in_blocks(model, n=3))
     2013
     """
+    if isinstance(model, str | Path):
+        _check_saved(model)
     _check_ratings(ratings)
     if isinstance(model, str | Path):
-        if Path(model).suffix.lower() in ("", ".yaml", ".yml") and not is_zipfile(model):
-            raise AlgorithmError(
-                f"recommend: {str(model)!r} is no saved model; of a run or a config, "
-                f"harness.fit_row({str(model)!r:.60}) fits a row first"
-            )
         model = load_model(model)
     if n < 1:
         raise AlgorithmError(f"recommend: n is {n}; give a whole number from 1")

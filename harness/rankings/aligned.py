@@ -158,7 +158,10 @@ def _numbers(where: str, values: Any) -> Floats:
     """Return numbers in one dimension; text, which could be an id, is refused."""
     array = np.asarray(unmasked(f"ndcg: {where}", values, MetricError))
     if any(isinstance(value, str | bytes) for value in array.flat):
-        _refuse(f"{where}: found {quoted(array.flat[0])}; give numbers only")
+        _refuse(
+            f"{where}: found {str(array.flat[0])!r}; give numbers only; for lists of "
+            "items, use harness.rankings.from_recommendations(lists, truth)"
+        )
     column = as_floats(f"ndcg: {where}", values)
     if column.ndim != 1:
         _refuse(f"{where}: {column.ndim} dimensions; give users by items, of two")

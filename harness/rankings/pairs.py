@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from harness._util import names
 from harness._util.arguments import as_array, check_argument, checked, warn
 from harness._util.kernels import group_rows
 from harness.errors import MetricError
@@ -235,12 +237,20 @@ def ndcg(
     >>> ndcg({"ann": {"x": 5, "y": 1}}, {"ann": {"x": 4.4, "y": 2.1}})
     1.0
     """
+    for word in params:
+        if hint := names.meant("arguments", f"ndcg.{word}"):
+            raise TypeError(f"ndcg() has no argument {word!r}; use {hint}")
     if estimated is None or isinstance(estimated, int | np.integer):
         k, estimated = (None if estimated is None else int(estimated)), UNSET
         check_argument(ndcg, "ndcg", "k", k, MetricError)
     if true is UNSET and estimated is UNSET:
         if predictions is UNSET:
             raise MetricError("ndcg: nothing is given; give predictions, or true and estimated")
+        if isinstance(predictions, str | Path):
+            raise MetricError(
+                f"ndcg: {str(predictions)!r} is a path; score the file with `harness evaluate`, or "
+                "give its table, for example of pandas.read_csv"
+            )
         rankings = _from_predictions(predictions)
     else:
         rankings = _from_both(predictions, estimated, true)
@@ -344,7 +354,8 @@ def _row(where: str, prediction: object) -> Row:
     else:
         raise MetricError(
             f"{where}: {prediction!r:.60} is no prediction; give "
-            "surprise.Prediction, (estimate, rating) or (user, estimate, rating)"
+            "surprise.Prediction, (estimate, rating) or (user, estimate, rating), or two lists, as "
+            "ndcg(true, estimated)"
         )
     if row.rating is None:
         raise MetricError(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, cast, overload
 
 from harness._util.arguments import quoted
-from harness._util.files import write_output
+from harness._util.files import refuse_other_page, write_output
 from harness._util.libraries import pd
 from harness._util.names import Named
 from harness.errors import ResultsError, counted
@@ -52,6 +52,14 @@ class SessionViews(Named):
     def __getitem__(self, key: object) -> NoReturn:
         """Say where the rows are: a run has several tables, and rows have names in each."""
         raise TypeError(f"run[{key!r:.60}]: a run has no items; its rows are those of `run.table`")
+
+    def __len__(self) -> NoReturn:
+        """Say what has a length: a run has rows, users and cells."""
+        raise TypeError("a run has no length; use `len(run.table)` for its rows")
+
+    def __bool__(self) -> bool:
+        """Return True, which Python would ask of `__len__`."""
+        return True
 
     def __repr__(self) -> str:
         """Return the verdict and the table in lines of at most 80 columns."""
@@ -201,17 +209,19 @@ class SessionViews(Named):
         Raises
         ------
         ResultsError
-            Without a path if the run has no folder, or for an unknown baseline.
+            Without a path if the run has no folder, for a path with the ending of another format,
+            or for an unknown baseline.
         """
         if path is None and self.folder is None:
             raise ResultsError(f"{self.info.name}: is in no folder; give the page a path")
-        page = Path(path) if path is not None else cast("Path", self.folder) / "report.html"
+        page = cast("Path", self.folder) / "report.html" if path is None else Path(path)
+        refuse_other_page(page)
         return cast("Path", plugins.hook("page")([self], page, baseline=baseline))
 
     def best(
         self,
-        *,
         metric: str | None = None,
+        *,
         algorithm: str | None = None,
         dataset: str | None = None,
         split: str | None = None,

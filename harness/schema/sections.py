@@ -308,9 +308,8 @@ def _known_key(top: type[Section], location: KeyPath, data: object) -> str:
     stated = _stated_kind(data, location)
     inside = [section for section in inside if _kind(section) == stated] or inside
     keys = {key for section in inside for key in section.model_fields}
-    if len(location) == 1 and top.guessed is not None:
-        return names.advice(top.guessed, location[-1], keys, None)
-    return suggestion(location[-1], keys)
+    guessed = next((section.guessed for section in inside if section.guessed), None)
+    return names.advice(guessed, location[-1], keys, None)
 
 
 def explained(error: ErrorDetails, top: type[Section], data: object) -> str:
@@ -357,11 +356,19 @@ def explained(error: ErrorDetails, top: type[Section], data: object) -> str:
             alone = f", or its `{short}` alone" if short else ""
             return f"found {shown}; it must be a mapping of keys to values{alone}"
         case "string_type" if not isinstance(value, dict | list):
-            return f"found {shown}; it must be text: put it in quotation marks"
+            return f"found {shown}; {_as_text(value)}"
     expected = re.sub("^[A-Z][a-z]+ should ", "", error["msg"])
     for word, plain in WORDS.items():
         expected = expected.replace(f"a valid {word}", plain)
     return f"found {shown}; it must {expected}"
+
+
+def _as_text(value: object) -> str:
+    """Return how something that is not text is written as text; a function by its name."""
+    name, module = getattr(value, "__name__", None), getattr(value, "__module__", None)
+    if callable(value) and name and module:
+        return f"name it as text: '{module}:{name}'"
+    return "it must be text: put it in quotation marks"
 
 
 def _stated_kind(data: object, location: KeyPath) -> object:

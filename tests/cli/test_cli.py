@@ -56,7 +56,8 @@ def program(*arguments, **options):
             "",
             "Error: Missing argument "
             "'{algorithms|libraries|datasets|metrics|runs|configs|plugins}'. "
-            "Choose from: algorithms, libraries, datasets, metrics, runs, configs, plugins\n",
+            "Choose from: algorithms, libraries, datasets, metrics, runs, configs, plugins; "
+            "for example `harness list algorithms`\n",
         ),
         (("-h",), 0, "published tables contain.", ""),
         (("schema", "-h"), 0, "`# yaml-language-server: $schema=schema.json`", ""),

@@ -91,6 +91,10 @@ def test_a_data_set_by_name_and_columns_by_option(call, ratings, tmp_path):
     [
         (("my.yaml", "--dataset", "ratings.csv"), "--dataset: is for a run without a config"),
         (("my.yaml", "--data-columns", "user=a"), "leave out my.yaml"),
+        (("my.yaml", "--algorithms", "SVD,NMF"), "change it: --set 'algorithms=[SVD, NMF]'"),
+        (("my.yaml", "--algos", "SVD"), "or with a config `--set algorithms=[SVD]`"),
+        (("--algorithms", "SVD", "NMF"), "without spaces: --algorithms SVD,NMF"),
+        (("--metrics", "rmse", "mae"), "without spaces: --metrics rmse,mae"),
         (("--dataset", "rating.csv"), "did you mean 'ratings.csv'?"),
         (("--dataset", "ml-100"), "did you mean 'ml-100k'?"),
         (("--algorithms", "KNN"), "did you mean one of KNNBasic, KNNWithMeans"),

@@ -189,7 +189,11 @@ def test_lists_of_another_program_are_cut_at_the_least_estimate(cli, tmp_path):
         ("scores", [], "KNNBasic: rmse is 1."),
         ("apart", [], "the rows of a cell are apart; sort them by row"),
         ("lists", [], "lists.parquet: has the lists of a run, without ratings; name the run's"),
-        ("no metrics", [], "give --metrics LABELS; or --against RUN"),
+        (
+            "no metrics",
+            [],
+            "give --metrics LABELS, for example --metrics ndcg@10, or ",
+        ),
     ],
 )
 def test_what_cannot_be_scored_again_says_why(tmp_path, cli, change, arguments, message):

@@ -194,7 +194,10 @@ def evaluate(
     if (name, output, costs) != (None, None, None) or form != "text":
         raise click.UsageError("--name, --output, --costs, --format: need --against RUN; add it")
     if labels is None and len(runs) < len(files):
-        raise click.UsageError("give --metrics LABELS; or --against RUN")
+        raise click.UsageError(
+            "give --metrics LABELS, for example --metrics ndcg@10, or --against RUN; to run "
+            "algorithms on ratings, use `harness run --dataset FILE`"
+        )
     if runs and (truth or training):
         raise click.UsageError("--truth, --training: a run has its own; leave them out")
     labels_of_runs = [label for run in runs.values() for label in run.info.metrics]
