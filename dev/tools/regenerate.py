@@ -23,11 +23,17 @@ PRINTED = {
     TOP / "docs" / "reference" / "config.md": ("schema", "--format", "markdown"),
 }
 """Files that a command prints."""
-FAST = ("build_reference.py", "readme_tables.py", "build_pictures.py")
+FAST = (
+    "build_reference.py",
+    "readme_tables.py",
+    "build_pictures.py",
+    "conformance_cases.py",
+    "conformance_page.py",
+)
 SLOW = ("run_docs.py",)
 LAST = ("build_pages.py",)
 """Tools that write their own files, and know `--check`."""
-WRITTEN = ("README.md", "configs", "docs", "harness")
+WRITTEN = ("README.md", "configs", "docs", "harness", "results/conformance")
 """Where the tools write."""
 
 

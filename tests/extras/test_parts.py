@@ -34,6 +34,7 @@ IN_SPINE_TESTS = {
     "docs/test_documentation.py": {"audit"},  # the pages that the checks of this part name
     "docs/test_readme.py": {"spark"},  # whether the README's blocks on Spark can run
     "extras/reproduce/test_errata.py": {"audit"},  # errata name the check that finds them
+    "extras/spark/test_spark_conformance.py": {"conformance"},  # its suite, run on this form
     "extras/spark/test_spark_als.py": {"reproduce"},  # the published values of this algorithm
     "peers/test_conventions.py": {"reproduce"},  # documents as peers
 }

@@ -1,0 +1,58 @@
+"""What an implementation of NDCG computes for the cases of cases.json; Python 3.8 or later.
+
+`python runner.py mine:ndcg` names the conventions that give all of its values; `--json FILE` also
+writes the values. `ndcg(relevance, scores, k)` is of one user and returns a number, or None for no
+value; README.md says more. NotImplementedError leaves a case out; another error is a refusal.
+"""
+
+import importlib
+import inspect
+import json
+import math
+import sys
+from pathlib import Path
+
+sys.path.insert(0, "")
+
+
+def ask(adapter, case):
+    """Return a number, "nan", None, {"error": reason}, or {"skip": reason}."""
+    try:
+        if "users" in case:
+            if not hasattr(adapter, "mean"):
+                return {"skip": "no mean over users"}
+            columns = ([user[name] for user in case["users"]] for name in ("relevance", "scores"))
+            got = adapter.mean(*columns, case["k"])
+        elif "items" in case and "items" not in inspect.signature(adapter).parameters:
+            return {"skip": "no parameter `items`"}
+        else:
+            more = {"items": case["items"]} if "items" in case else {}
+            got = adapter(case["relevance"], case["scores"], case["k"], **more)
+        return None if got is None else "nan" if math.isnan(got) else float(got)
+    except NotImplementedError as reason:
+        return {"skip": str(reason)}
+    except Exception as error:
+        return {"error": f"{type(error).__name__}: {error}"[:200]}
+
+
+def agrees(got, stated):
+    """Return whether a value is that of a convention; either may state nothing."""
+    if isinstance(got, dict) or stated is None:
+        return True
+    if stated == "nan":
+        return got in ("nan", None)
+    return isinstance(got, float) and abs(got - float(stated)) <= 6e-6
+
+
+if __name__ == "__main__":
+    module, _, name = sys.argv[1].partition(":")
+    adapter = getattr(importlib.import_module(module), name)
+    adapter = adapter() if inspect.isclass(adapter) else adapter
+    suite = json.loads(Path(__file__).with_name("cases.json").read_text(encoding="utf-8"))
+    found = {case["name"]: ask(adapter, case) for case in suite["cases"]}
+    if sys.argv[2:3] == ["--json"]:
+        Path(sys.argv[3]).write_text(json.dumps(found), encoding="utf-8")
+    for convention in suite["conventions"]:
+        stated = {case["name"]: case["values"][convention] for case in suite["cases"]}
+        odd = [name for name in found if not agrees(found[name], stated[name])]
+        print(f"{convention}: {f'differs in {len(odd)}, first {odd[0]}' if odd else 'all values'}")

@@ -1,0 +1,313 @@
+"""Every mutant is found and named by what it does; right implementations pass, however written."""
+
+import importlib.util
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.console.commands import main
+from harness.errors import HarnessError
+from harness.extras.conformance import asking
+from harness.extras.conformance.asking import libraries
+from harness.extras.conformance.badge import badge
+from harness.extras.conformance.profile import place, profile, questions, suite
+
+
+def module(path):
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    loaded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    return loaded
+
+
+HERE = Path(__file__).parent
+tried = module(HERE / "implementations.py")
+runner = module(place("runner.py"))
+
+
+def of(adapter):
+    return profile({case["name"]: runner.ask(adapter, case) for case in suite()["cases"]})
+
+
+RIGHT = {
+    "gain": ("exp2",),
+    "discount": ("log",),
+    "ideal": ("judged",),
+    "order": ("descending",),
+    "factor": ("1",),
+    "short": ("summed",),
+    "ties": ("first",),
+    "scores": ("double",),
+    "negative": ("keep",),
+    "grades": ("real",),
+    "unjudged": ("kept",),
+    "duplicates": ("once",),
+    "nothing": ("nan",),
+    "empty": ("0",),
+    "mean": ("defined",),
+}
+
+
+def test_a_right_implementation_has_one_answer_to_each_question():
+    found = of(tried.made())
+    assert found.answers == RIGHT
+    assert list(questions()) == list(RIGHT)
+    assert found.is_explained
+    assert found.largest_difference < 1e-12
+
+
+@pytest.mark.parametrize("name", tried.TWINS)
+def test_a_twin_written_differently_passes(name):
+    twin = tried.TWINS[name]
+    twin.mean = tried.over_users(twin)
+    found = of(twin)
+    assert found.answers == RIGHT
+    assert found.is_explained
+    assert found.conventions == of(tried.made()).conventions
+
+
+@pytest.mark.parametrize("name", tried.MUTANTS)
+def test_a_mutant_is_named_by_what_it_does(name):
+    (question, answer), steps = tried.MUTANTS[name]
+    found = of(tried.made(**steps))
+    assert found.answers[question] == (answer,)
+    assert RIGHT[question] != (answer,)
+    if answer in questions()[question].deviations:
+        named = [finding for finding in found.findings if finding.question == question]
+        assert [finding.answer for finding in named] == [answer]
+        assert named[0].arithmetic
+    else:  # documented somewhere, so not a deviation; the profile shows it all the same
+        assert found.is_explained
+
+
+def test_there_are_enough_mutants_and_twins():
+    assert len(tried.MUTANTS) >= 20
+    assert len(tried.TWINS) == 5
+
+
+def test_a_value_that_nothing_gives_is_shown_with_the_first_case_and_its_arithmetic():
+    found = of(tried.made(gain=lambda grade: math.sin(grade) if grade else 0))
+    (finding,) = found.findings
+    assert finding.question == "gain"
+    assert finding.answer == ""
+    assert finding.case == "gain-01"
+    assert "DCG = " in finding.arithmetic
+    assert not found.is_explained
+
+
+def test_ties_in_no_order_are_arbitrary_and_values_beyond_the_best_order_are_not():
+    import random
+
+    generator = random.Random(0)
+
+    def shuffled(relevance, scores, k):
+        rows = list(zip(relevance, scores, strict=True))
+        generator.shuffle(rows)
+        return tried.ndcg([g for g, _ in rows], [s for _, s in rows], k)
+
+    assert of(shuffled).answers["ties"] == ("arbitrary",)
+
+    def beyond(relevance, scores, k):
+        is_tied = len(set(scores)) < len(scores)
+        return tried.ndcg(relevance, scores, k) + (0.5 if is_tied and None not in scores else 0)
+
+    found = of(beyond)
+    assert "ties" in [finding.question for finding in found.findings]
+
+
+def test_what_cannot_be_expressed_and_what_is_refused_are_no_deviations():
+    def narrow(relevance, scores, k):
+        if None in relevance or None in scores:
+            raise NotImplementedError("complete lists alone")
+        if min(relevance) < 0:
+            raise ValueError("a negative grade")
+        return tried.ndcg(relevance, scores, k)
+
+    found = of(narrow)
+    assert found.is_explained
+    assert found.sentence("unjudged") == "not asked: complete lists alone"
+    assert found.sentence("negative") == "refused: ValueError: a negative grade"
+    assert found.sentence("duplicates") == "not asked: no parameter `items`"
+    assert found.answers["ideal"] == ("judged", "listed")
+
+
+def test_an_implementation_without_a_value_is_an_error():
+    def broken(relevance, scores, k):
+        raise RuntimeError("not today")
+
+    with pytest.raises(HarnessError, match=r"no value for any case .* \(RuntimeError: not today\)"):
+        of(broken)
+
+
+MINE = """
+import math
+
+
+def dcg(gains):
+    return sum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, 1))
+
+
+def ndcg(relevance, scores, k):
+    rows = [(s, g or 0) for g, s in zip(relevance, scores) if s is not None]
+    listed = [g for s, g in sorted(rows, key=lambda row: -row[0])]
+    ideal = dcg(sorted((g or 0 for g in relevance), reverse=True)[:k])
+    return dcg(listed[:k]) / ideal if ideal else None
+
+
+class Wrong:
+    def __call__(self, relevance, scores, k):
+        value = ndcg(relevance, scores, k)
+        return None if value is None else 100 * value
+"""
+
+
+@pytest.fixture
+def mine(tmp_path, monkeypatch):
+    (tmp_path / "mine.py").write_text(MINE)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def call(*arguments):
+    with pytest.raises(SystemExit) as stop:
+        main(["conformance", *arguments])
+    return stop.value.code or 0
+
+
+def test_the_command_prints_the_conventions_of_a_function(mine, capsys):
+    assert call("mine:ndcg", "--badge", "ndcg.svg", "-o", "found.json") == 0
+    shown = capsys.readouterr().out
+    assert "gain of a grade" in shown
+    assert "documented conventions explain all values" in shown
+    assert (mine / "ndcg.svg").read_text().startswith("<svg")
+    found = json.loads((mine / "found.json").read_text())["mine:ndcg"]
+    assert found["answers"]["nothing"] == ["none"]
+    assert set(found["returned"]) == {case["name"] for case in suite()["cases"]}
+
+
+def test_the_command_ends_with_1_where_a_value_is_not_explained(mine, capsys):
+    assert call("mine:Wrong") == 1
+    shown = capsys.readouterr().out
+    assert "deviation: constant factor: percent" in shown
+    assert "gain-01" in shown
+
+
+def test_the_command_compares_with_the_convention_that_is_expected(mine, capsys):
+    assert call("mine:ndcg", "--expect", "sklearn") == 1
+    assert "mine:ndcg: is not sklearn" in capsys.readouterr().out
+    assert call("mine:ndcg", "--expect", "skleran") == 2
+    assert "sklearn" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("mine:absent", "cannot be asked"),
+        ("absent:ndcg", "cannot be asked"),
+        ("scikit-lern", "scikit-learn"),
+    ],
+)
+def test_a_name_that_is_not_there_is_refused(mine, capsys, name, words):
+    assert call(name) == 2
+    shown = capsys.readouterr().err
+    assert words in shown
+    assert "Traceback" not in shown
+
+
+def test_the_result_is_a_document_with_json(mine, capsys):
+    assert call("mine:ndcg", "--json") == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["result"]["mine:ndcg"]["is_explained"]
+
+
+def test_the_runner_works_without_this_package(mine):
+    alone = "import sys; sys.modules['harness'] = None; import runpy; "
+    alone += "runpy.run_path(sys.argv.pop(1), run_name='__main__')"
+    done = subprocess.run(
+        [sys.executable, "-c", alone, place("runner.py"), "mine:ndcg"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "trec_eval: differs" in done.stdout
+    assert done.stdout.count("\n") == len(suite()["conventions"])
+
+
+@pytest.mark.long
+def test_scikit_learn_is_asked_in_this_environment(capsys):
+    pytest.importorskip("sklearn")
+    assert call("scikit-learn") == 0
+    assert "named conventions that give all values: sklearn" in capsys.readouterr().out
+
+
+def test_a_library_that_is_not_installed_gets_an_environment_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
+    library = libraries()["ranx"].model_copy(
+        update={
+            "distribution": "no-such-distribution",
+            "requirements": ["--no-index", "no-such-one"],
+        }
+    )
+    monkeypatch.setattr(asking, "libraries", lambda: {"absent": library})
+    calls = []
+
+    def run(command, **_):
+        calls.append(command)
+        code = int("pip" in command)
+        return subprocess.CompletedProcess(command, code, "", "ERROR: no such one\n")
+
+    monkeypatch.setattr(asking.subprocess, "run", run)
+    with pytest.raises(HarnessError, match="absent: could not be installed: ERROR: no such one"):
+        asking.interpreter("absent")
+    assert calls[0][1:3] == ["-m", "venv"]
+    assert calls[1][-2:] == ["--no-index", "no-such-one"]
+    assert str(tmp_path) in calls[1][0]
+
+
+def test_a_badge_says_what_is_computed_or_that_it_is_not_explained():
+    assert "exp2, log, judged, first" in badge(of(tried.made()))
+    assert "not explained" in badge(of(tried.made(after=lambda value, *_: value * 100)))
+
+
+@pytest.mark.parametrize("name", libraries())
+def test_a_reproduction_has_at_most_five_lines(name):
+    for each in libraries()[name].reproductions:
+        assert 1 <= len(each.code.strip().splitlines()) <= 5
+        assert each.question in (*questions(), "label")
+
+
+def our_ndcg(relevance, scores, k, items=None):
+    """NDCG of this package, by the label whose undefined value is nan."""
+    from harness import metrics
+
+    if items is not None:
+        raise NotImplementedError("a user has one estimate for an item")
+    ranked = sorted((n for n, s in enumerate(scores) if s is not None), key=lambda n: -scores[n])
+    order = [scores[n] for n in ranked]
+    rows = [
+        (
+            relevance[n],
+            rank,
+            order.index(scores[n]) + 1,
+            order.index(scores[n]) + order.count(scores[n]),
+        )
+        for rank, n in enumerate(ranked, 1)
+        if relevance[n] is not None
+    ]
+    columns = [list(column) for column in zip(*rows, strict=True)] or [[], [], [], []]
+    pool = sorted((g for g in relevance if g is not None), reverse=True)
+    lists = metrics.Rankings([0, len(rows)], *columns, [len(ranked)], [0, len(pool)], pool)
+    (metric,) = metrics.parse_many(f"ndcg@{k}")
+    return metrics.score([metric], lists)[metric].mean
+
+
+def test_ndcg_of_this_package_is_explained():
+    found = of(our_ndcg)
+    assert found.is_explained
+    assert found.answers["gain"] == ("exp2",)
+    assert found.answers["ties"] == ("average",)
+    assert found.unasked["negative"].startswith("refused: MetricError")
