@@ -30,6 +30,7 @@ CERTAIN = [
     ("cp1252", "João", "São"),
     ("cp1252", "Søren", "Ærø"),
     ("cp1252", "MÜLLER", "GRÖSSE"),
+    ("cp1252", "Þórður", "Ísafjörður"),
     ("cp1252", "Zoë’s", "naïve – “x”"),
     ("mac_roman", "José", "Jürgen"),
     ("cp850", "José", "Jürgen"),
@@ -43,6 +44,8 @@ UNCERTAIN = [
     ("cp1250", "Őrség", "Tükör"),
     ("cp1250", "Ştefan Ţăran", "Mănăstire"),
     ("iso8859_2", "Łukasz Żółw", "Gdańsk Święta"),
+    ("cp1254", "Kullanıcı", "Şirin"),
+    ("cp1254", "Ayşe Yıldız", "Çağrı"),
 ]
 
 
