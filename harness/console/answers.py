@@ -353,7 +353,7 @@ def _show_rows(detected: Detected) -> None:
 
 
 def _assumed(detected: Detected) -> list[str]:
-    """Return what was assumed in reading a file, without its scale, which the config explains."""
+    """Return what a file was assumed to mean, but not its scale, which the config explains."""
     on_scale = ("scale-of-one-rating", "maybe-not-rated")
     notes = [note for note in detected.ratings.notes if note.code not in on_scale]
     return [str(note) for note in notes if note.weight > 1]

@@ -480,7 +480,7 @@ class DatasetSection(_File):
 OF_TEXT = ("separator", "header", "skip", "comment", "encoding", "quotes")
 """Keys of files of text alone."""
 OF_SHEETS = ("header", "skip", "comment")
-"""Those of them that the rows of a workbook have too."""
+"""Keys of text that the rows of a workbook have too."""
 
 
 def check_key_of_file(key: str, value: object, others: Mapping[str, Any]) -> None:
