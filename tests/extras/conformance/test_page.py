@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.extras.conformance.asking import libraries
 from harness.extras.conformance.calculation import value
 from harness.extras.conformance.profile import suite
 
@@ -36,6 +37,13 @@ def test_a_case_by_hand_is_right_and_on_the_page(case, answers, expected):
 def test_seven_cases_are_shown_by_hand():
     section = PAGE.partition("## For teachers")[2]
     assert len(re.findall(r"^\| (?!case|---)", section, re.MULTILINE)) == 7
+
+
+def test_every_library_and_every_reproduction_is_on_the_page():
+    for name, library in libraries().items():
+        assert PAGE.count(f"\n| {name} | ") == 2
+        for each in library.reproductions:
+            assert f"```python\n{each.code.strip()}  # {each.prints}\n```" in PAGE
 
 
 def test_the_tables_and_reproductions_are_those_of_the_kept_values():
