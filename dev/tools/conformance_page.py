@@ -113,7 +113,11 @@ def reproductions(found: Mapping[str, Any]) -> Iterator[str]:
                 )
             yield ""
             yield "```python"
-            yield f"{each.code.strip()}  # {each.prints}"
+            yield each.code.strip()
+            yield "```"
+            yield ""
+            yield "```text"
+            yield each.prints
             yield "```"
             yield ""
 
