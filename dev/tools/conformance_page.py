@@ -74,7 +74,8 @@ def legend() -> Iterator[str]:
     for name, question in questions().items():
         answers = [f"*{word}*: {text}" for word, text in question.answers.items()]
         answers += [f"**{word}**: {text}" for word, text in question.deviations.items()]
-        yield f"| {question.title} (`{name}`) | {'; '.join(answers)} |"
+        words = "; ".join(each.replace("2**grade", "2^grade") for each in answers)
+        yield f"| {question.title} (`{name}`) | {words} |"
 
 
 def calls(found: Mapping[str, Any]) -> Iterator[str]:
@@ -112,7 +113,11 @@ def reproductions(found: Mapping[str, Any]) -> Iterator[str]:
                 )
             yield ""
             yield "```python"
-            yield f"{each.code.strip()}  # {each.prints}"
+            yield each.code.strip()
+            yield "```"
+            yield ""
+            yield "```text"
+            yield each.prints
             yield "```"
             yield ""
 

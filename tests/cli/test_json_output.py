@@ -45,6 +45,7 @@ CALLS = {
     "verify": (("verify", "two", *RESULTS), {"equal", "rows"}),
     "audit": (("audit", "p.csv"), list),
     "conventions": (("conventions", "one", *RESULTS), list),
+    "conformance": (("conformance", "mine:ndcg"), {"mine:ndcg"}),
     "reproduce": (("reproduce", "--no-runs"), dict),
     "split": (("split", "one.json"), None),
     "schema": (("schema",), {"properties"}),
@@ -69,10 +70,11 @@ def document(out):
 
 @pytest.fixture
 def folder(call, made):
-    """The current folder, with the runs of `made` and a file of another program."""
+    """The current folder, with the runs of `made`, a file of another program, and a function."""
     shutil.copytree(made, Path(), dirs_exist_ok=True)
     rows = "user,item,estimate,rating\n1,1,2.5,3\n1,2,4.5,4\n2,1,4,5\n2,3,1,1\n"
     Path("p.csv").write_text(rows, encoding="utf-8")
+    Path("mine.py").write_text("def ndcg(relevance, scores, k):\n    return 1.0\n")
     return Path()
 
 

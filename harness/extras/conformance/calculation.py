@@ -165,7 +165,7 @@ def _gain(grade: float | None, a: Answers, of: Arithmetic) -> Any:
         return two ** (exact + 1) - 1 if grade >= 0 else of.number(0)
     if form == "square":
         return exact * abs(exact)
-    if form == "2**grade":
+    if form == "power of 2":
         return two**exact
     return two**exact - 1 if form == "exp2" else exact
 

@@ -290,7 +290,7 @@ def _finding(
 ) -> Finding:
     """Describe the first case that nothing explains, beside the nearest value of a convention."""
     number = returned if isinstance(returned, float) else 0.0
-    nearest: dict[str, str] = dict(min(left, key=lambda each: abs(value(case, each) - number)))
+    nearest = dict(sorted(left, key=lambda each: abs(value(case, each) - number))[0])
     if nearest["ties"] == "arbitrary":
         nearest["ties"] = "best"
     expected = value(case, nearest)

@@ -269,7 +269,7 @@ MUTANTS = {
     "no ideal": (("ideal", "absent"), {"ideal": lambda best, listed, k: [1]}),
     "lowest score first": (("order", "ascending"), {"order": lambda score: score}),
     "scores ignored": (("order", "input"), {"order": lambda score: 0}),
-    "gain 2**grade": (("gain", "2**grade"), {"gain": lambda grade: 2**grade}),
+    "gain 2**grade": (("gain", "power of 2"), {"gain": lambda grade: 2**grade}),
     "gain clipped": (("gain", "exp2 clipped at 3"), {"gain": lambda grade: 2 ** min(grade, 3) - 1}),
     "gain squared": (("gain", "square"), {"gain": lambda grade: grade * abs(grade)}),
     "percent": (("factor", "100"), {"after": lambda value, listed, k: 100 * value}),
