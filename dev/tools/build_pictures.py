@@ -125,7 +125,7 @@ def run_cell_row() -> Picture:
     cells = len(algorithms) * folds
     told = f"{len(algorithms)} algorithms × {folds} folds = {cells} cells, {len(algorithms)} rows."
     picture.text(280, 266, told, bold=True)
-    told = "Each cell is cached alone: a repeated run computes only the cells that are missing."
+    told = "Each cell is cached separately: a repeated run computes only the missing cells."
     picture.text(280, 290, told, GREY)
     return picture
 

@@ -99,7 +99,7 @@ def test_the_full_text_fits_a_language_model(monkeypatch):
 def test_the_index_and_the_list_for_language_models_follow_from_the_pages():
     script = TOP / "dev" / "tools" / "build_pages.py"
     done = subprocess.run(
-        [sys.executable, script, "--check"], capture_output=True, text=True, timeout=60
+        [sys.executable, script, "--check"], capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 0, done.stdout + done.stderr
 
