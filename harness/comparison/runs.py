@@ -58,14 +58,12 @@ def join(runs: Sequence[Run], *, anyway: bool = False) -> Run:
         return runs[0]
     names, infos = run_names(runs), [run.info for run in runs]
     first = infos[0]
-    differences = [
-        f"{name}: {difference}"
-        for name, info in zip(names[1:], infos[1:], strict=True)
-        for difference in _differences(first, info)
-    ]
+    why = {name: _differences(first, info) for name, info in zip(names, infos, strict=True)}
+    differences = [f"{name}: {reason}" for name, reasons in why.items() for reason in reasons]
     if differences and not anyway:
+        others = [f"{name} ({', '.join(reasons)})" for name, reasons in why.items() if reasons]
         raise ComparisonError(
-            f"cannot be shown in one table with {names[0]}: {'; '.join(differences)}; "
+            f"cannot be shown in one table with {names[0]}: {', '.join(others)}; "
             "--anyway (anyway=True) shows them with this warning"
         )
     labels = common_metrics(names, infos)

@@ -382,7 +382,7 @@ class TradeoffPlot(Plot):
         axes.xaxis.set_major_locator(LogLocator(subs=steps))
         axes.xaxis.set_major_formatter("{x:.10g}")
         axes.xaxis.set_minor_locator(NullLocator())
-        axes.set_xlabel("seconds to fit and score, mean of a cell")
+        axes.set_xlabel("mean seconds to fit and score")
         self._name_ends(axes, values, value_spans(data, "value"), 0.1)
 
     def _facts(self) -> dict[str, object]:

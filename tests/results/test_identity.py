@@ -185,7 +185,7 @@ def test_what_a_run_has_beyond_another_is_kept():
 
 def test_runs_of_other_data_are_tables_of_their_own():
     runs = [run(dataset=synthetic(seed)) for seed in (0, 1)]
-    with pytest.raises(ComparisonError, match=r"run \(2\): other data"):
+    with pytest.raises(ComparisonError, match=r"run \(2\) \(other data"):
         join(runs)
     joined = join(runs, anyway=True)
     pd.testing.assert_frame_equal(values(joined), values(*runs))

@@ -24,7 +24,7 @@ class LearningPlot(Plot):
     is_optional = True
     title = "Learning curves"
     caption = (
-        "One test part; each mark is a row whose models saw this share of the training ratings. "
+        "One test set; each mark is a row whose models saw this share of the training ratings. "
         "Bars: confidence intervals, side by side. Names are in the order of the values at "
         "the largest share." + OUTSIDE
     )

@@ -244,7 +244,8 @@ def _probe(found: Examination) -> None:
             found.probe[stage] = entry
         reason = str(entry.get("reason", ""))
     doing = STAGES.get(stage, "starting Python")
-    if code is None:
+    is_late = code is None and not {*STAGES} <= {*found.probe}  # else only Python had not ended
+    if is_late:
         found.notes.append(
             f"{doing} had not ended after {LONGEST} s; the first time on a machine compiles, so "
             "call `harness doctor` again"

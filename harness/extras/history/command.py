@@ -58,8 +58,8 @@ def history(
 
     What changed since the run before is beside each value: settings, code, and versions of
     packages. A line is drawn where two values cannot be compared, because data, split, definition
-    or finished cells differ. The difference to the baseline is that of the same run, on the same
-    data, so it can be followed where the data change every day.
+    or seed differ, or other cells failed. The difference to the baseline is that of the same run,
+    on the same data, so it can be followed where the data change every day.
     """
     (run,) = options.opened((name,), results)
     answer = values(run, metric=metric, row=row, last=last, baseline=baseline)

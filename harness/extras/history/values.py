@@ -270,16 +270,20 @@ def _definition(info: RunInfo, row: RowResult) -> object:
     return candidates, [info.config.get(key) for key in DEFINITION_KEYS]
 
 
-def _cells(info: RunInfo, row: RowResult) -> object:
-    cells = info.cells_of_rows[row.row]
-    return sorted((cell.seed, cell.fold) for cell in cells if cell.error is None)
+def _seeds(info: RunInfo, row: RowResult) -> object:
+    return sorted({cell.seed for cell in info.cells_of_rows[row.row]})
+
+
+def _finished(info: RunInfo, row: RowResult) -> object:
+    return sorted(cell.fold for cell in info.cells_of_rows[row.row] if cell.error is None)
 
 
 BREAKS: dict[str, Callable[[RunInfo, RowResult], object]] = {
     "data": _data,
     "split": _folds,
     DEFINITION: _definition,
-    "finished cells": _cells,
+    "seed": _seeds,
+    "failed cells": _finished,
 }
 """What the values of two runs must have in common, by what its difference is called."""
 

@@ -235,6 +235,15 @@ def test_a_probe_that_hangs_is_ended_and_keeps_what_it_has_reached(monkeypatch):
     assert "fitting SVD in plain Surprise had not ended after 2 s" in found.notes[0]
 
 
+def test_a_probe_that_has_done_all_is_not_called_late(monkeypatch):
+    monkeypatch.setattr(examination, "LONGEST", 2)
+    values = {"seconds": 0.1, "first_seconds": 1.0, "is_equal": True, "ratings": 10, "epochs": 1}
+    values |= {"is_compiled": True, "folder": None, "files": 1, "imports": {}}
+    done = "".join(line(stage, "done", **values) for stage in examination.STAGES)
+    found = probed(monkeypatch, done + "import time; time.sleep(60)")
+    assert not [note for note in found.notes if "had not ended" in note]
+
+
 @pytest.mark.long
 def test_the_probe_fits_the_same_model_plain_and_accelerated(monkeypatch):
     monkeypatch.setattr(examination, "LONGEST", 300)

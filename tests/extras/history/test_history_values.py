@@ -98,7 +98,12 @@ def test_another_definition_breaks_the_line(monkeypatch, run, keys):
 
 def test_failed_cells_break_the_line(monkeypatch, run):
     cells = [*run.info.cells, run.info.cells[0].model_copy(update={"fold": 1})]
-    assert points_of(monkeypatch, run, changed(run, cells=cells))[1].breaks == ["finished cells"]
+    assert points_of(monkeypatch, run, changed(run, cells=cells))[1].breaks == ["failed cells"]
+
+
+def test_another_seed_is_named(monkeypatch, run):
+    cells = [cell.model_copy(update={"seed": 7}) for cell in run.info.cells]
+    assert points_of(monkeypatch, run, changed(run, cells=cells))[1].breaks == ["seed"]
 
 
 def test_other_settings_are_marked(monkeypatch, run):
