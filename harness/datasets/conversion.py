@@ -121,8 +121,12 @@ def convert(
         lengths = {len(array) for array in arrays.values()}
         if len(lengths) > 1:
             raise DataError(f"columns of {sorted(lengths)} rows; give them the same length")
+        ids = {role: array for role, array in arrays.items() if kinds[role] == "id"}
+        simple = {} if values.no_id else {role: _simple_ids(array) for role, array in ids.items()}
         finds_totals = kinds is RATINGS.kinds and values.no_id is None
-        if finds_totals and (n_totals := _count_totals(arrays, notes_made)):
+        may_have_totals = finds_totals and not all(simple.values())
+        if may_have_totals and (n_totals := _count_totals(arrays, notes_made)):
+            simple.clear()
             n_left = len(arrays["user"]) - n_totals
             arrays = {role: array.slice(0, n_left) for role, array in arrays.items()}
             faults[:] = [flaw._replace(rows=flaw.rows[flaw.rows < n_left]) for flaw in faults]
@@ -134,6 +138,8 @@ def convert(
             elif kinds[role] == "time":
                 reader = TimeReader(role, values.time_format, mark, notes_made)
                 table.times[role] = reader.seconds(array)
+            elif coded := simple.get(role):
+                table.ids[role] = coded
             else:
                 of_ids = values if kinds is RATINGS.kinds else replace(values, in_config=False)
                 coded = Coded(*read_ids(array, role, kinds[role], of_ids, mark, notes_made))
@@ -287,6 +293,21 @@ def _without_lost(
     policy = "missing" if values.no_id is None else "no_id"
     flaw = Flaw(policy, np.flatnonzero(lost), describe, "`no_id: []` reads such texts as ids")
     return Coded(np.where(lost, -1, codes).astype(np.int32), ids), [flaw]
+
+
+def _simple_ids(column: pa.ChunkedArray) -> Coded | None:
+    """Return ids as they are written if each is a number from 1 on, without a zero before it.
+
+    None of the rules of `read_ids`, of totals and of lost ids changes such an id.
+    """
+    if pa.types.is_dictionary(column.type) and is_text(column.type.value_type):
+        encoded = combined(column)
+        texts = encoded.dictionary
+        are_simple = pc.all(pc.match_substring_regex(texts, "^[1-9][0-9]*$"), skip_nulls=False)
+        if are_simple.as_py() and len(texts.unique()) == len(texts):
+            codes = encoded.indices.fill_null(-1).to_numpy().astype(np.int32, copy=False)
+            return Coded(codes, texts.to_numpy(zero_copy_only=False))
+    return None
 
 
 _CONTROL = "[\\x00-\\x1f\\x7f]"

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from harness._util.files import placed
 from harness.datasets.cleaning import outliers
 from harness.datasets.columns import RATINGS, find_columns
 from harness.datasets.conversion import Table
@@ -25,11 +26,11 @@ from harness.datasets.readers import (
     column_names,
     columns_vary,
     is_text,
+    kind_of_plain,
     read_as,
     reader_named,
     reading,
     recognised,
-    separators_of,
 )
 from harness.datasets.readers.base import ReadOptions
 from harness.datasets.readers.packed import Progress, unpacked
@@ -207,14 +208,21 @@ def inspect(section: DatasetSection, base: Path | None = None) -> Iterator[Inspe
     options = ReadOptions(
         kind=section.format, columns=columns, limits=limits, **written, **_of_matrix(section)
     )
+    given, name = section.model_fields_set, name_of(paths)
+    if len(paths) == 1 and options.kind is None and options.member is None:
+        path = placed(paths[0], base)
+        if kind := kind_of_plain(path):
+            member = inspect_file(path, str(Path(paths[0])), replace(options, kind=kind), given)
+            yield Inspection(section, name, [member])
+            return
     with ExitStack() as held:
         places = held.enter_context(found(paths, base, section.sha256, limits, options))
         members = []
         for place in places:
             path, where = held.enter_context(unpacked(place.path, place.where, limits))
-            member = inspect_file(path, where, options, section.model_fields_set)
+            member = inspect_file(path, where, options, given)
             members.append(replace(member, notes=(*place.notes, *member.notes)))
-        yield Inspection(section, name_of(paths), members)
+        yield Inspection(section, name, members)
 
 
 def _of_matrix(section: DatasetSection) -> dict[str, Any]:
@@ -226,13 +234,14 @@ def _of_matrix(section: DatasetSection) -> dict[str, Any]:
 def inspect_file(path: Path, where: str, options: ReadOptions, given: Set[str]) -> InspectedFile:
     """Return what is found of one file that is not packed; `given` are keys that decide."""
     kind = options.kind or recognised(path, where)
+    reader = Delimited() if kind is None else reader_named(kind)
     options = replace(options, where=where)
     if kind == "matrix" and (of_file := recognised(path, where)) and not is_text(of_file):
-        kind = of_file  # of columns, which are read as a matrix
-    if kind is not None and not isinstance(reader_named(kind), Delimited):
+        kind, reader = of_file, reader_named(of_file)  # of columns, which are read as a matrix
+    if not isinstance(reader, Delimited):
         return InspectedFile(path, where, kind, options)
     with reading(where, kind):
-        seen = look(path, replace(options, separators=separators_of(kind)), where, given)
+        seen = look(path, replace(options, separators=reader.separators), where, given)
     if not options.columns and form_of_lines([seen.first, *seen.rows]) == RUN:
         scores = Remedy({"columns": {"user": 1, "item": 3, "rating": 5, "timestamp": None}})
         raise DataError(

@@ -140,6 +140,26 @@ def kind_of_file(path: Path) -> str | None:
     return kind_of_content(path) or (None if has_fields else by_ending)
 
 
+_PLAIN = re.compile(rb"[A-Za-z]\w*([,;\t|])\w+(\1\w+)+\r?\n[\t\r\n -~]*")
+"""Three names or more between one separator, and nothing after them but ASCII."""
+
+
+def kind_of_plain(path: Path) -> str | None:
+    """Return `csv` or `tsv` if a file is plain text of this ending beyond doubt; else None.
+
+    Its first bytes can be those of no packed file, of no other format and of nothing that is not
+    read, so that nothing else has to be asked about it.
+    """
+    kind = path.suffix.casefold().removeprefix(".")
+    if kind not in ("csv", "tsv"):
+        return None
+    with suppress(OSError):
+        if path.is_file():
+            with path.open("rb") as file:
+                return kind if _PLAIN.fullmatch(file.read(HEAD)) else None
+    return None
+
+
 _TEXT = re.compile(rb"(?:\xef\xbb\xbf)?+[^\0-\x08\x0e-\x1f<{\[][^\0-\x08\x0e-\x1b]*")
 
 
