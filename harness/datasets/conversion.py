@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -117,7 +118,12 @@ def convert(
 
     role = ""
     try:
-        arrays = {role: _to_arrow(column, role, kinds[role]) for role, column in columns.items()}
+        arrays = {
+            role: column
+            if isinstance(column, pa.Array | pa.ChunkedArray)
+            else _to_arrow(column, role, kinds[role])
+            for role, column in columns.items()
+        }
         lengths = {len(array) for array in arrays.values()}
         if len(lengths) > 1:
             raise DataError(f"columns of {sorted(lengths)} rows; give them the same length")
@@ -149,13 +155,13 @@ def convert(
                 table.ids[role] = coded
     except DataError as error:
         raise DataError(f"{where}: {error}") from None
-    return replace(table, notes=tuple(notes_made), flaws=_united(faults) if faults else ())
+    return replace(table, notes=tuple(notes_made), flaws=united(faults) if faults else ())
 
 
-def _united(flaws: Sequence[Flaw]) -> tuple[Flaw, ...]:
+def united(flaws: Sequence[Flaw]) -> tuple[Flaw, ...]:
     """Return one flaw for each policy: a row with several faults is described by the first."""
 
-    def united(policy: str) -> Flaw:
+    def of_policy(policy: str) -> Flaw:
         parts = [flaw for flaw in flaws if flaw.policy == policy]
         rows = np.unique(np.concatenate([part.rows for part in parts]))
 
@@ -166,12 +172,68 @@ def _united(flaws: Sequence[Flaw]) -> tuple[Flaw, ...]:
         describe = lambda row: of_row(row).describe(row)  # noqa: E731
         return Flaw(policy, rows, describe, first.advice, role=first.role)
 
-    return tuple(united(policy) for policy in dict.fromkeys(flaw.policy for flaw in flaws))
+    return tuple(of_policy(policy) for policy in dict.fromkeys(flaw.policy for flaw in flaws))
+
+
+def joined(tables: Sequence[Table], where: str) -> Table:
+    """Return the rows of several tables one after the other; each keeps its file and line.
+
+    Raises
+    ------
+    DataError
+        If some have timestamps and others none.
+    """
+    starts = np.cumsum([0, *map(len, tables)]).tolist()
+    with_times = [table for table in tables if table.times]
+    if 0 < len(with_times) < len(tables):
+        without = next(table for table in tables if not table.times)
+        raise DataError(
+            f"{without.at(-1)}: no timestamps, which {with_times[0].at(-1)} has; add them, or read "
+            "none, as `columns: {timestamp: null}`"
+        )
+
+    def at(row: int) -> str:
+        if row < 0:
+            return where
+        number = bisect_right(starts, row) - 1
+        return tables[number].at(row - starts[number])
+
+    first = tables[0]
+    flaws = [
+        _moved(flaw, start)
+        for table, start in zip(tables, starts[:-1], strict=True)
+        for flaw in table.flaws
+        if len(flaw.rows)
+    ]
+    notes = dict.fromkeys(note for table in tables for note in table.notes)
+    scales = {table.scale for table in tables}
+    return Table(
+        {role: _together([table.ids[role] for table in tables]) for role in first.ids},
+        {role: np.concatenate([table.numbers[role] for table in tables]) for role in first.numbers},
+        {role: np.concatenate([table.times[role] for table in tables]) for role in first.times},
+        at,
+        tuple(notes),
+        united(flaws),
+        scales.pop() if len(scales) == 1 else None,
+        tuple(dict.fromkeys(word for table in tables for word in table.words)),
+    )
+
+
+def _together(columns: Sequence[Coded]) -> Coded:
+    codes, ids = pd.factorize(np.concatenate([column.ids for column in columns]))
+    parts = np.split(codes.astype(np.int32), np.cumsum([len(c.ids) for c in columns])[:-1])
+    rows = [
+        np.append(part, -1).astype(np.int32)[column.codes]  # -1 stays the code of none
+        for part, column in zip(parts, columns, strict=True)
+    ]
+    return Coded(np.concatenate(rows), np.asarray(ids, object))
+
+
+def _moved(flaw: Flaw, start: int) -> Flaw:
+    return flaw._replace(rows=flaw.rows + start, describe=lambda row: flaw.describe(row - start))
 
 
 def _to_arrow(values: object, role: str, kind: Kind) -> pa.ChunkedArray:
-    if isinstance(values, pa.Array | pa.ChunkedArray):
-        return values
     try:
         return pa.array(pd.Series(values), from_pandas=True)
     except UnicodeEncodeError:

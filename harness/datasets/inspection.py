@@ -16,11 +16,10 @@ from typing import Any
 from harness._util.files import placed
 from harness.datasets.cleaning import outliers
 from harness.datasets.columns import RATINGS, find_columns
-from harness.datasets.conversion import Table
+from harness.datasets.conversion import Table, joined
 from harness.datasets.evidence import Candidate, candidates
 from harness.datasets.limits import Limits
-from harness.datasets.parts import joined
-from harness.datasets.places import found, name_of
+from harness.datasets.places import found
 from harness.datasets.ratings import Ratings
 from harness.datasets.readers import (
     column_names,
@@ -37,7 +36,7 @@ from harness.datasets.readers.packed import Progress, unpacked
 from harness.datasets.readers.text import Delimited, Seen, look
 from harness.datasets.readers.trec import RUN, form_of_lines
 from harness.datasets.remedies import Remedy
-from harness.datasets.section import OF_TEXT, OF_VALUES, DatasetSection
+from harness.datasets.section import OF_TEXT, OF_VALUES, DatasetSection, name_of
 from harness.errors import ColumnsError, DataError
 from harness.notes.note import Note
 
@@ -205,11 +204,11 @@ def inspect(section: DatasetSection, base: Path | None = None) -> Iterator[Inspe
     keys = {*OF_TEXT, *OF_VALUES, "table", "query", "member"} - {"columns"}
     written = section.model_dump(include=keys, exclude_none=True)
     limits, paths = Limits(section.most_megabytes, section.most_seconds), section.paths
-    options = ReadOptions(
-        kind=section.format, columns=columns, limits=limits, **written, **_of_matrix(section)
-    )
+    of_matrix = {key: getattr(section, key) for key in ("not_items", "not_rated")}
+    written |= {key: tuple(value) for key, value in of_matrix.items() if value is not None}
+    options = ReadOptions(kind=section.format, columns=columns, limits=limits, **written)
     given, name = section.model_fields_set, name_of(paths)
-    if len(paths) == 1 and options.kind is None and options.member is None:
+    if len(paths) == 1 and section.format is None and section.member is None:
         path = placed(paths[0], base)
         if kind := kind_of_plain(path):
             member = inspect_file(path, str(Path(paths[0])), replace(options, kind=kind), given)
@@ -225,12 +224,6 @@ def inspect(section: DatasetSection, base: Path | None = None) -> Iterator[Inspe
         yield Inspection(section, name, members)
 
 
-def _of_matrix(section: DatasetSection) -> dict[str, Any]:
-    """Return the options of a matrix, of those that a section has."""
-    keys = {key: getattr(section, key) for key in ("not_items", "not_rated")}
-    return {key: tuple(value) for key, value in keys.items() if value is not None}
-
-
 def inspect_file(path: Path, where: str, options: ReadOptions, given: Set[str]) -> InspectedFile:
     """Return what is found of one file that is not packed; `given` are keys that decide."""
     kind = options.kind or recognised(path, where)
@@ -242,7 +235,8 @@ def inspect_file(path: Path, where: str, options: ReadOptions, given: Set[str]) 
         return InspectedFile(path, where, kind, options)
     with reading(where, kind):
         seen = look(path, replace(options, separators=reader.separators), where, given)
-    if not options.columns and form_of_lines([seen.first, *seen.rows]) == RUN:
+    may_be_run = len(seen.first) == 6 and not options.columns
+    if may_be_run and form_of_lines([seen.first, *seen.rows]) == RUN:
         scores = Remedy({"columns": {"user": 1, "item": 3, "rating": 5, "timestamp": None}})
         raise DataError(
             f"{where}: a TREC run ({RUN}), which has rankings of a program, not ratings; score it "

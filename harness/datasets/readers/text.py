@@ -993,10 +993,12 @@ class Delimited(Reader):
         """Read the columns of a text; every fault has its line."""
         with (
             report_os_error(options.where, "cannot be read", "check the path", DataError),
-            path.open("rb") as file,
+            path.open("rb", buffering=0) as file,
         ):
-            counted_stream = CountedStream(file, options.progress, path.stat().st_size)
-            stream: io.BufferedReader = io.BufferedReader(counted_stream, BUFFER)
+            raw: io.RawIOBase = file
+            if options.progress is not None:
+                raw = CountedStream(file, options.progress, path.stat().st_size)
+            stream: io.BufferedReader = io.BufferedReader(raw, BUFFER)
             return read_text(stream, replace(options, separators=self.separators), options.where)
 
     def write_example(self, path: Path) -> None:
