@@ -259,6 +259,8 @@ def _choices(hint: Any) -> tuple[Any, ...]:
 def _fits(value: object, hint: Any) -> bool:
     """Return whether a value is one of an annotation, as far as that can be said cheaply."""
     choices = _choices(hint)
+    if type(value) in choices:
+        return True
     if _is_array_like(hint):  # whose parts no instance check tells apart
         return value is not None or type(None) in choices
     return any(_fits_one(value, choice) for choice in choices)

@@ -102,9 +102,7 @@ def _state(path: Path) -> tuple[int, ...]:
 
 @contextmanager
 def _regular(path: Path) -> Iterator[io.BufferedReader]:
-    def at_once(name: str, flags: int) -> int:
-        return os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
-
+    at_once = lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0))  # noqa: E731
     with open(path, "rb", opener=at_once) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError(errno.EINVAL, "not a regular file", str(path))

@@ -97,7 +97,7 @@ def canonical(name: str) -> str:
     >>> canonical("slope one")
     'SlopeOne'
     """
-    if ":" in name:
+    if ":" in name or name in plugins.builtin_names("algorithms"):
         return name
     if "/" in name:
         return source_of(name).canonical(name)

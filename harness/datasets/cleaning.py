@@ -60,8 +60,9 @@ def clean(table: Table, section: DatasetSection) -> tuple[Table, tuple[float, fl
         raise DataError(f"{table.at(-1)}: no ratings; give data that have some")
     notes: list[Note] = []
     flaws = [*table.flaws, *_missing(table)]
-    usable = _without(flaws, len(table))
+    usable = np.ones(len(table), dtype=bool)
     if flaws:
+        usable = _without(flaws, len(table))
         _note_dropped(flaws, section, notes)
     ratings, not_rated = table.numbers["rating"], section.not_rated
     if not_rated is None:  # found with the layout, and said
@@ -125,15 +126,14 @@ def _doubted(
     if doubt is not None:
         notes.append(doubt.note(len(ratings), given or ()))
     elif given is None and section.scale is None:
-        _note_zeros(ratings, notes)
+        n_zeros = int(np.count_nonzero(ratings == 0))
+        if 0 < n_zeros < len(ratings):
+            _note_zeros(ratings, n_zeros, notes)
     return doubt
 
 
-def _note_zeros(ratings: NDArray[np.float64], notes: list[Note]) -> None:
+def _note_zeros(ratings: NDArray[np.float64], n_zeros: int, notes: list[Note]) -> None:
     """Note that zeros below a usual scale of 5 or 10 are read as ratings."""
-    n_zeros = int(np.count_nonzero(ratings == 0))
-    if not n_zeros or n_zeros == len(ratings):
-        return
     above = np.unique(ratings[ratings != 0])
     if above[0] >= 1 and above[-1] in (5, 10) and np.array_equal(above, np.round(2 * above) / 2):
         ends = {"low": float(above[0]), "high": float(above[-1])}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -117,12 +118,21 @@ def convert(
 
     role = ""
     try:
-        arrays = {role: _to_arrow(column, role, kinds[role]) for role, column in columns.items()}
+        arrays = {
+            role: column
+            if isinstance(column, pa.Array | pa.ChunkedArray)
+            else _to_arrow(column, role, kinds[role])
+            for role, column in columns.items()
+        }
         lengths = {len(array) for array in arrays.values()}
         if len(lengths) > 1:
             raise DataError(f"columns of {sorted(lengths)} rows; give them the same length")
+        ids = {role: array for role, array in arrays.items() if kinds[role] == "id"}
+        simple = {} if values.no_id else {role: _simple_ids(array) for role, array in ids.items()}
         finds_totals = kinds is RATINGS.kinds and values.no_id is None
-        if finds_totals and (n_totals := _count_totals(arrays, notes_made)):
+        may_have_totals = finds_totals and not all(simple.values())
+        if may_have_totals and (n_totals := _count_totals(arrays, notes_made)):
+            simple.clear()
             n_left = len(arrays["user"]) - n_totals
             arrays = {role: array.slice(0, n_left) for role, array in arrays.items()}
             faults[:] = [flaw._replace(rows=flaw.rows[flaw.rows < n_left]) for flaw in faults]
@@ -134,6 +144,8 @@ def convert(
             elif kinds[role] == "time":
                 reader = TimeReader(role, values.time_format, mark, notes_made)
                 table.times[role] = reader.seconds(array)
+            elif coded := simple.get(role):
+                table.ids[role] = coded
             else:
                 of_ids = values if kinds is RATINGS.kinds else replace(values, in_config=False)
                 coded = Coded(*read_ids(array, role, kinds[role], of_ids, mark, notes_made))
@@ -143,13 +155,13 @@ def convert(
                 table.ids[role] = coded
     except DataError as error:
         raise DataError(f"{where}: {error}") from None
-    return replace(table, notes=tuple(notes_made), flaws=_united(faults) if faults else ())
+    return replace(table, notes=tuple(notes_made), flaws=united(faults) if faults else ())
 
 
-def _united(flaws: Sequence[Flaw]) -> tuple[Flaw, ...]:
+def united(flaws: Sequence[Flaw]) -> tuple[Flaw, ...]:
     """Return one flaw for each policy: a row with several faults is described by the first."""
 
-    def united(policy: str) -> Flaw:
+    def of_policy(policy: str) -> Flaw:
         parts = [flaw for flaw in flaws if flaw.policy == policy]
         rows = np.unique(np.concatenate([part.rows for part in parts]))
 
@@ -160,12 +172,68 @@ def _united(flaws: Sequence[Flaw]) -> tuple[Flaw, ...]:
         describe = lambda row: of_row(row).describe(row)  # noqa: E731
         return Flaw(policy, rows, describe, first.advice, role=first.role)
 
-    return tuple(united(policy) for policy in dict.fromkeys(flaw.policy for flaw in flaws))
+    return tuple(of_policy(policy) for policy in dict.fromkeys(flaw.policy for flaw in flaws))
+
+
+def joined(tables: Sequence[Table], where: str) -> Table:
+    """Return the rows of several tables one after the other; each keeps its file and line.
+
+    Raises
+    ------
+    DataError
+        If some have timestamps and others none.
+    """
+    starts = np.cumsum([0, *map(len, tables)]).tolist()
+    with_times = [table for table in tables if table.times]
+    if 0 < len(with_times) < len(tables):
+        without = next(table for table in tables if not table.times)
+        raise DataError(
+            f"{without.at(-1)}: no timestamps, which {with_times[0].at(-1)} has; add them, or read "
+            "none, as `columns: {timestamp: null}`"
+        )
+
+    def at(row: int) -> str:
+        if row < 0:
+            return where
+        number = bisect_right(starts, row) - 1
+        return tables[number].at(row - starts[number])
+
+    first = tables[0]
+    flaws = [
+        _moved(flaw, start)
+        for table, start in zip(tables, starts[:-1], strict=True)
+        for flaw in table.flaws
+        if len(flaw.rows)
+    ]
+    notes = dict.fromkeys(note for table in tables for note in table.notes)
+    scales = {table.scale for table in tables}
+    return Table(
+        {role: _together([table.ids[role] for table in tables]) for role in first.ids},
+        {role: np.concatenate([table.numbers[role] for table in tables]) for role in first.numbers},
+        {role: np.concatenate([table.times[role] for table in tables]) for role in first.times},
+        at,
+        tuple(notes),
+        united(flaws),
+        scales.pop() if len(scales) == 1 else None,
+        tuple(dict.fromkeys(word for table in tables for word in table.words)),
+    )
+
+
+def _together(columns: Sequence[Coded]) -> Coded:
+    codes, ids = pd.factorize(np.concatenate([column.ids for column in columns]))
+    parts = np.split(codes.astype(np.int32), np.cumsum([len(c.ids) for c in columns])[:-1])
+    rows = [
+        np.append(part, -1).astype(np.int32)[column.codes]  # -1 stays the code of none
+        for part, column in zip(parts, columns, strict=True)
+    ]
+    return Coded(np.concatenate(rows), np.asarray(ids, object))
+
+
+def _moved(flaw: Flaw, start: int) -> Flaw:
+    return flaw._replace(rows=flaw.rows + start, describe=lambda row: flaw.describe(row - start))
 
 
 def _to_arrow(values: object, role: str, kind: Kind) -> pa.ChunkedArray:
-    if isinstance(values, pa.Array | pa.ChunkedArray):
-        return values
     try:
         return pa.array(pd.Series(values), from_pandas=True)
     except UnicodeEncodeError:
@@ -287,6 +355,21 @@ def _without_lost(
     policy = "missing" if values.no_id is None else "no_id"
     flaw = Flaw(policy, np.flatnonzero(lost), describe, "`no_id: []` reads such texts as ids")
     return Coded(np.where(lost, -1, codes).astype(np.int32), ids), [flaw]
+
+
+def _simple_ids(column: pa.ChunkedArray) -> Coded | None:
+    """Return ids as they are written if each is a number from 1 on, without a zero before it.
+
+    None of the rules of `read_ids`, of totals and of lost ids changes such an id.
+    """
+    if pa.types.is_dictionary(column.type) and is_text(column.type.value_type):
+        encoded = combined(column)
+        texts = encoded.dictionary
+        are_simple = pc.all(pc.match_substring_regex(texts, "^[1-9][0-9]*$"), skip_nulls=False)
+        if are_simple.as_py() and len(texts.unique()) == len(texts):
+            codes = encoded.indices.fill_null(-1).to_numpy().astype(np.int32, copy=False)
+            return Coded(codes, texts.to_numpy(zero_copy_only=False))
+    return None
 
 
 _CONTROL = "[\\x00-\\x1f\\x7f]"

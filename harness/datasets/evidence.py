@@ -343,8 +343,13 @@ def positioned_columns(
     rows: Sequence[Sequence[str]], named: Mapping[str, str | int | None], where: str
 ) -> Placed:
     """Return which value of tuples is which, which are user, item, rating and time by agreement."""
-    placed = _by_position(columns_of(rows[0], rows, header=False), named, where)
-    return placed._replace(notes=tuple(n for n in placed.notes if n.code != "columns-assumed"))
+    return _agreed(_by_position(columns_of(rows[0], rows, header=False), named, where))
+
+
+def _agreed(placed: Placed, *notes: Note, header: bool = False) -> Placed:
+    """Return columns whose order is not assumed, with notes that say why before the others."""
+    others = (note for note in placed.notes if note.code != "columns-assumed")
+    return placed._replace(header=header, notes=(*notes, *others))
 
 
 def _under_numbers(
@@ -358,8 +363,7 @@ def _under_numbers(
     placed = _by_position(columns, named, where)
     keys = {"header": True, "columns": _positions(placed.columns)}
     note = Note("numbers-as-names", {"order": _order(placed.columns), "keys": keys})
-    others = [note for note in placed.notes if note.code != "columns-assumed"]
-    return Placed(True, placed.columns, (note, *others))
+    return _agreed(placed, note, header=True)
 
 
 def unread_columns(
@@ -473,8 +477,7 @@ def _by_position(
             placed = _by_position(columns[1:], named, where)
             keys = {"columns": _positions(placed.columns)}
             note = Note("row-numbers", {"order": _order(placed.columns), "keys": keys})
-            others = [note for note in placed.notes if note.code != "columns-assumed"]
-            return Placed(False, placed.columns, (note, *others))
+            return _agreed(placed, note)
         _refuse_unusual(columns, where)
     names = [f"column {n + 1}" for n in range(columns[-1].position + 1)]
     usual = _usual(columns, named)

@@ -13,30 +13,30 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from harness._util.files import placed
 from harness.datasets.cleaning import outliers
 from harness.datasets.columns import RATINGS, find_columns
-from harness.datasets.conversion import Table
+from harness.datasets.conversion import Table, joined
 from harness.datasets.evidence import Candidate, candidates
 from harness.datasets.limits import Limits
-from harness.datasets.parts import joined
-from harness.datasets.places import found, name_of
+from harness.datasets.places import found
 from harness.datasets.ratings import Ratings
 from harness.datasets.readers import (
     column_names,
     columns_vary,
     is_text,
+    kind_of_plain,
     read_as,
     reader_named,
     reading,
     recognised,
-    separators_of,
 )
 from harness.datasets.readers.base import ReadOptions
 from harness.datasets.readers.packed import Progress, unpacked
 from harness.datasets.readers.text import Delimited, Seen, look
 from harness.datasets.readers.trec import RUN, form_of_lines
 from harness.datasets.remedies import Remedy
-from harness.datasets.section import OF_TEXT, OF_VALUES, DatasetSection
+from harness.datasets.section import OF_TEXT, OF_VALUES, DatasetSection, name_of
 from harness.errors import ColumnsError, DataError
 from harness.notes.note import Note
 
@@ -204,36 +204,39 @@ def inspect(section: DatasetSection, base: Path | None = None) -> Iterator[Inspe
     keys = {*OF_TEXT, *OF_VALUES, "table", "query", "member"} - {"columns"}
     written = section.model_dump(include=keys, exclude_none=True)
     limits, paths = Limits(section.most_megabytes, section.most_seconds), section.paths
-    options = ReadOptions(
-        kind=section.format, columns=columns, limits=limits, **written, **_of_matrix(section)
-    )
+    of_matrix = {key: getattr(section, key) for key in ("not_items", "not_rated")}
+    written |= {key: tuple(value) for key, value in of_matrix.items() if value is not None}
+    options = ReadOptions(kind=section.format, columns=columns, limits=limits, **written)
+    given, name = section.model_fields_set, name_of(paths)
+    if len(paths) == 1 and section.format is None and section.member is None:
+        path = placed(paths[0], base)
+        if kind := kind_of_plain(path):
+            member = inspect_file(path, str(Path(paths[0])), replace(options, kind=kind), given)
+            yield Inspection(section, name, [member])
+            return
     with ExitStack() as held:
         places = held.enter_context(found(paths, base, section.sha256, limits, options))
         members = []
         for place in places:
             path, where = held.enter_context(unpacked(place.path, place.where, limits))
-            member = inspect_file(path, where, options, section.model_fields_set)
+            member = inspect_file(path, where, options, given)
             members.append(replace(member, notes=(*place.notes, *member.notes)))
-        yield Inspection(section, name_of(paths), members)
-
-
-def _of_matrix(section: DatasetSection) -> dict[str, Any]:
-    """Return the options of a matrix, of those that a section has."""
-    keys = {key: getattr(section, key) for key in ("not_items", "not_rated")}
-    return {key: tuple(value) for key, value in keys.items() if value is not None}
+        yield Inspection(section, name, members)
 
 
 def inspect_file(path: Path, where: str, options: ReadOptions, given: Set[str]) -> InspectedFile:
     """Return what is found of one file that is not packed; `given` are keys that decide."""
     kind = options.kind or recognised(path, where)
+    reader = Delimited() if kind is None else reader_named(kind)
     options = replace(options, where=where)
     if kind == "matrix" and (of_file := recognised(path, where)) and not is_text(of_file):
-        kind = of_file  # of columns, which are read as a matrix
-    if kind is not None and not isinstance(reader_named(kind), Delimited):
+        kind, reader = of_file, reader_named(of_file)  # of columns, which are read as a matrix
+    if not isinstance(reader, Delimited):
         return InspectedFile(path, where, kind, options)
     with reading(where, kind):
-        seen = look(path, replace(options, separators=separators_of(kind)), where, given)
-    if not options.columns and form_of_lines([seen.first, *seen.rows]) == RUN:
+        seen = look(path, replace(options, separators=reader.separators), where, given)
+    may_be_run = len(seen.first) == 6 and not options.columns
+    if may_be_run and form_of_lines([seen.first, *seen.rows]) == RUN:
         scores = Remedy({"columns": {"user": 1, "item": 3, "rating": 5, "timestamp": None}})
         raise DataError(
             f"{where}: a TREC run ({RUN}), which has rankings of a program, not ratings; score it "

@@ -118,7 +118,8 @@ def load(
         if section.synthetic is not None or section.name == "synthetic":
             ratings = make_up(section.synthetic or SyntheticSection())
         elif section.name is None:
-            ratings = load_file(section, base, progress)
+            with inspect(section, base) as found:
+                ratings = found.read(progress)
         elif (data_set := section.data_set) is not None:
             ratings = load_named(data_set, section, cache, base, progress)
         else:
@@ -256,12 +257,6 @@ def _copy(
             notes.append(Note("download-not-kept", {"reason": str(error)}))
             folder = Path(held.enter_context(tempfile.TemporaryDirectory(prefix="harness-")))
         return fetch(data_set, folder, progress)
-
-
-def load_file(section: DatasetSection, base: Path | None, progress: Progress | None) -> Ratings:
-    """Load the file, or the files, that a config names."""
-    with inspect(section, base) as ratings:
-        return ratings.read(progress)
 
 
 def load_plugin(name: str, base: Path | None = None) -> Ratings:

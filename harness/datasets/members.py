@@ -16,7 +16,7 @@ import numpy as np
 from harness._util.libraries import pq
 from harness.datasets.catalogue import SOURCES
 from harness.datasets.columns import RATINGS, find_columns
-from harness.datasets.readers import column_names, is_text, kind_of_file, read_file, separators_of
+from harness.datasets.readers import column_names, is_text, kind_of_file, read_file, reader_named
 from harness.datasets.readers.base import ReadOptions
 from harness.datasets.readers.packed import Member, beginning, packing_of, without_packing
 from harness.datasets.readers.text import header_and_columns, read_sample
@@ -235,7 +235,8 @@ def _columns_of(
         if kind == "netflix":
             return 3
         with path.open("rb") as file:
-            known = replace(options, separators=separators_of(kind))
+            separators = () if kind is None else reader_named(kind).separators
+            known = replace(options, separators=separators)
             _, (first,) = read_sample(file, known, member.name)
         header, _ = header_and_columns(first, known, member.name)
         return frozenset(first) if header else len(first)

@@ -349,12 +349,21 @@ class NumberReader:
 
     def numbers(self, column: pa.ChunkedArray) -> NDArray[np.float64]:
         """Return the number of each row."""
-        role = self.role
+        role, values = self.role, self.values
+        if is_text(column.type) and not (
+            values.values or values.thousands or values.decimal == ","
+        ):
+            with suppress(pa.ArrowInvalid):
+                numbers = floats(column)
+                if (np.abs(numbers) <= MOST_RATING).all():
+                    if not values.decimal and len(column):
+                        self._ask_about_points(column)
+                    return numbers
         column = plain(column)
         if role == "rating" and pa.types.is_boolean(column.type):
             column = pc.cast(column, pa.string())
-        if role == "rating" and self.values.values:
-            numbers = self._named(column, self.values.values)
+        if role == "rating" and values.values:
+            numbers = self._named(column, values.values)
         elif is_text(column.type):
             numbers = self._of_texts(column)
         elif is_numeric(column.type):
@@ -375,8 +384,6 @@ class NumberReader:
         with suppress(pa.ArrowInvalid):
             numbers = floats(texts if is_plain else _with_points(texts, values))
             if np.isfinite(numbers).all():
-                if is_plain and not values.decimal and len(texts):
-                    self._ask_about_points(texts)
                 return numbers
         wrong_texts: list[str] = []
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import glob
 import hashlib
-import re
 import shutil
 import tempfile
 import threading
@@ -36,7 +35,6 @@ from harness.datasets.readers.packed import (
 from harness.datasets.readers.workbooks import is_workbook, sheets_of
 from harness.errors import (
     DataError,
-    counted,
     is_masked,
     is_url,
     masked,
@@ -341,21 +339,3 @@ def _expanded(path: str, base: Path | None) -> list[Place]:
                      for file in files]  # fmt: skip
         return [Place(file, name) for file, name in zip(files, named, strict=True)]
     return [Place(find_file(path, base), str(Path(path)))]
-
-
-def name_of(paths: Sequence[str]) -> str:
-    """Return what data from some files are called.
-
-    Examples
-    --------
-    >>> name_of(["a/train.csv", "a/test.csv"]), name_of(["a/ratings-*.csv"]), name_of(["a/parts/"])
-    ('train + test', 'ratings', 'parts')
-    >>> name_of(["ml.tar.gz"])
-    'ml'
-    """
-    stems = [
-        re.sub(r"[-_ .]*[*?\\[].*|\.tar$", "", Path(file_name(path)).stem) or "ratings"
-        for path in paths
-    ]
-    more = f" + {counted(len(stems) - 3, 'file')}" if len(stems) > 3 else ""
-    return " + ".join(stems[:3]) + more

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -545,3 +546,21 @@ def name_of_given(dataset: object) -> str | None:
     text = entry.get("path") if isinstance(entry, dict) else entry
     is_given = isinstance(text, str) and text.startswith(GIVEN)
     return str(text).removeprefix(GIVEN) if is_given else None
+
+
+def name_of(paths: Sequence[str]) -> str:
+    """Return what data from some files are called.
+
+    Examples
+    --------
+    >>> name_of(["a/train.csv", "a/test.csv"]), name_of(["a/ratings-*.csv"]), name_of(["a/parts/"])
+    ('train + test', 'ratings', 'parts')
+    >>> name_of(["ml.tar.gz"])
+    'ml'
+    """
+    stems = [
+        re.sub(r"[-_ .]*[*?\\[].*|\.tar$", "", Path(file_name(path)).stem) or "ratings"
+        for path in paths
+    ]
+    more = f" + {counted(len(stems) - 3, 'file')}" if len(stems) > 3 else ""
+    return " + ".join(stems[:3]) + more

@@ -111,10 +111,10 @@ def compute(cell: Cell, plan: Plan, report: Report, workers: int = 1) -> CellRec
     compile_scoring(deciding, depth, catalogue=catalogue)
     if experiment.accelerate:
         models.warm_up(chosen.name, cell.params, whole_catalogue=catalogue)
-    peak = PeakMemory()
+    peak, state = PeakMemory(), plan.global_seed(cell)
     with (
         nullcontext() if cell.inner else peak,  # nothing shows the memory of a trial
-        seeds.global_generators(plan.global_seed(cell)),
+        nullcontext() if state is None else seeds.global_generators(state),
         numerical_faults.report_division_by_zero(model),
     ):
         fitting = "fitting by epoch" if hasattr(model, "n_epochs") else "fitting"
@@ -250,11 +250,11 @@ class Scorer:
             keys = None if section.ties_as_in_training else keys
 
             return rank_catalogue(self, section, keys, depth, named, progress)
-        known, n_users = selected.known, selected.n_users
-        owners = np.repeat(np.arange(selected.n_users), np.diff(selected.offsets))
+        known, n_users = selected.known, len(selected.users)
+        owners = np.repeat(np.arange(n_users), np.diff(selected.offsets))
         listed = owners, selected.items, pairs.estimates, selected.ratings
         if not section.only_rated:
-            others = np.repeat(np.arange(selected.n_users), np.diff(selected.extra_offsets))
+            others = np.repeat(np.arange(n_users), np.diff(selected.extra_offsets))
             estimates, _ = self._estimate(selected.users[others], selected.extra_items)
             listed = (
                 np.concatenate([owners[known], others]),

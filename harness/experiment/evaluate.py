@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from harness.errors import HarnessError, PluginError, ResultsError, reason_of
 from harness.experiment.analyses.base import Analysis, BuiltinAnalysis, ScoredCell
 from harness.experiment.cell import compile_scoring
 from harness.experiment.execute.pool import Pool
-from harness.experiment.execute.progress import Stage, Watch
+from harness.experiment.execute.progress import Stage
 from harness.experiment.plan import Cell, Plan
 from harness.metrics import Scores
 from harness.metrics.arrays import Floats
@@ -30,7 +30,7 @@ from harness.metrics.own import locked
 from harness.notes.note import Note
 from harness.plugins import registry as plugins
 from harness.rankings import evaluation
-from harness.results.cells import AnyCell, CellName, CellResult, FailedCell, Score
+from harness.results.cells import CellName, CellResult, FailedCell, Score
 from harness.results.environment import is_as_started, packages, versions
 from harness.results.fields import Record, Rows, WrittenNote
 from harness.results.record import OwnTable
@@ -88,10 +88,10 @@ def evaluate(
     tables: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     for position, name in enumerate(names):
         tables[name.table][name.row].append(position)
-    for of_table in tables.values():
-        positions = [position for of_row in of_table.values() for position in of_row]
-        analyses.start_table([cells[position] for position in positions])
-        for of_row in of_table.values():  # so that what is held of each user is that of one row
+    for rows in tables.values():
+        positions = [position for of_row in rows.values() for position in of_row]
+        analyses.each("start_table", [cells[position] for position in positions])
+        for of_row in rows.values():  # so that what is held of each user is that of one row
             row = RowScores(plan.metrics)
             finished = []
             for position in of_row:
@@ -121,9 +121,10 @@ def evaluate(
             for frame in finished if row.failed else ():
                 frame[[*row.failed]] = np.nan
             if finished:
-                analyses.end_row(name)
+                analyses.each("end_row", name)
             evaluated.rows.append(row.result(name))
-        analyses.end_table(name, [results[position] for position in positions], tables, pool.watch)
+        of_table = [results[position] for position in positions]
+        analyses.each("end_table", name, of_table, [*tables], pool.watch)
     if users:
         frames, codes = zip(*(users[position] for position in sorted(users)), strict=True)
         evaluated.users = pd.concat(frames, ignore_index=True)
@@ -153,42 +154,28 @@ class Analyses:
                 else:
                     raise PluginError("it is not a subclass of harness.Analysis")
 
-    def start_table(self, cells: Sequence[Cell]) -> None:
-        """Begin a table."""
+    def each(
+        self, step: Literal["start_table", "add", "end_row", "end_table"], *given: object
+    ) -> None:
+        """Take a step of a run, a method of theirs, with each analysis of this package."""
         for name, analysis in [*self.builtin.items()]:
             with self._alone(name):
-                analysis.start_table(cells)
+                getattr(analysis, step)(*given)
 
     def add(self, cell: ScoredCell, scores: Mapping[str, Scores]) -> None:
         """Hand a finished cell to each."""
-        for name, analysis in [*self.builtin.items()]:
-            with self._alone(name):
-                analysis.add(cell, scores)
+        self.each("add", cell, scores)
         for name, other in [*self.others.items()]:
             with self._alone(name):
                 unshared = replace(cell, record=locked(cell.record), users=cell.users.copy())
                 other.add(unshared, {label: locked(value) for label, value in scores.items()})
-
-    def end_row(self, name: CellName) -> None:
-        """End a row."""
-        for of, analysis in [*self.builtin.items()]:
-            with self._alone(of):
-                analysis.end_row(name)
-
-    def end_table(
-        self, name: CellName, cells: Sequence[AnyCell], tables: Iterable[str], watch: Watch
-    ) -> None:
-        """End a table."""
-        for of, analysis in [*self.builtin.items()]:
-            with self._alone(of):
-                analysis.end_table(name, cells, [*tables], watch)
 
     def end(self, evaluated: Evaluation) -> None:
         """Put the results of all into an evaluation."""
         evaluated.parts = {"undistinguished": {}}
         for analysis in self.builtin.values():
             evaluated.parts |= analysis.parts
-            evaluated.notes += analysis.notes()
+            evaluated.notes += analysis.said
         for name, other in [*self.others.items()]:
             with self._alone(name):
                 table, notes = other.result(), other.notes()

@@ -61,8 +61,11 @@ class PeakMemory:
         gc.collect(1)  # all generations would cost more than a small fit; arrays need no collection
         with suppress(OSError, AttributeError, TypeError):  # glibc alone can return freed memory
             ctypes.CDLL(None).malloc_trim(0)
-        self._before = _resident()
-        if not _reset_peak():  # Linux counts the peak of resident memory itself
+        self._before, is_counted = _resident(), False
+        with suppress(OSError):  # Linux counts the peak of resident memory itself, from now on
+            Path("/proc/self/clear_refs").write_text("5")
+            is_counted = _peak() > 0
+        if not is_counted:
             self._sampler = Sampler(_resident)
         return self
 
@@ -80,15 +83,6 @@ def _peak() -> int:
     status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
     found = re.search(r"VmHWM:\s*(\d+) kB", status)
     return int(found[1]) * 1024 if found else 0
-
-
-def _reset_peak() -> bool:
-    """Let the kernel count the peak from now on; return whether it does."""
-    try:
-        Path("/proc/self/clear_refs").write_text("5")  # sets VmHWM to the memory of now
-        return _peak() > 0
-    except OSError:
-        return False
 
 
 class Sampler:

@@ -172,7 +172,7 @@ def own_code_unloaded() -> Iterator[None]:
     try:
         yield
     finally:
-        if own_modules.forget(is_own):
+        if own_modules.BROUGHT and own_modules.forget(is_own):
             registry.named.cache_clear()
             labels.declaration.cache_clear()
 
@@ -251,7 +251,7 @@ class Plan(PlanData):
         self.deciding = (metrics.parse(experiment.tuning.metric),) if self.is_tuned else ()
         """The metric by which searches select; none without a search."""
         wanted = [*self.metrics, *self.deciding]
-        self.of_genres = [str(metric) for metric in wanted if metric.needs_genres]
+        self.of_genres = [str(metric) for metric in wanted if metric.definition.needs_genres]
         """The metrics that need the genres of items."""
         depths = [metric.k or 0 for metric in wanted if metric.definition.needs_items]
         self.depth = max(depths, default=0)

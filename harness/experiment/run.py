@@ -127,7 +127,9 @@ def run(
             config,
             overrides=overrides,
             ratings=ratings,
-            progress=lambda done, total: watch(Stage("", "loading", done, total)),
+            progress=None
+            if watch is UNWATCHED
+            else lambda done, total: watch(Stage("", "loading", done, total)),
             trust=trust,
         )
         experiment = plan.experiment
@@ -154,11 +156,14 @@ def run(
         return tracked(trackers, experiment.name, config_in_full, compute, write, watch)
 
 
+UNWATCHED: Watch = lambda event: None  # noqa: E731 - what stands for nobody
+
+
 def default_display() -> AbstractContextManager[Watch]:
     """Return what watches a run that its caller does not watch: a display in a notebook."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     if not hasattr(shell, "kernel"):  # as in a terminal
-        return nullcontext(lambda event: None)
+        return nullcontext(UNWATCHED)
 
     return NotebookProgress()
 

@@ -61,7 +61,7 @@ def declaration(name: str) -> Definition:
 
 def spelled(name: str) -> str:
     """Return a metric's name as its plug-in spells it, or raise a MetricError with a suggestion."""
-    if name in plugins.builtin_names("metrics") or ":" in name or plugins.recorded("metrics", name):
+    if ":" in name or plugins.recorded("metrics", name):
         return name
     names = plugins.names("metrics")
     if name in names:
@@ -278,7 +278,9 @@ def parse(label: str) -> Metric:
             if key in written:
                 raise MetricError(f"{key} is given twice; keep one")
             written[key] = value
-        name = spelled(match["name"])
+        name = match["name"]
+        if name not in plugins.builtin_names("metrics"):
+            name = spelled(name)
         defined = definition(name)
         chosen = defined.choose(written)
         return Metric(name, chosen, defined.checked_rank(match["k"], chosen, label.strip()))

@@ -53,7 +53,7 @@ def add_files(paths: Iterable[Path]) -> None:
             )
 
 
-_brought: dict[str, ModuleType] = {}
+BROUGHT: dict[str, ModuleType] = {}
 """Modules that were loaded because a config named one of them."""
 _asked: dict[str, set[str]] = {}
 """By the name in a config, the loaded modules for which its import asked."""
@@ -98,7 +98,7 @@ def _imported(name: str) -> ModuleType:
     finally:
         builtins.__import__ = original
         new = {*sys.modules} - before
-        _brought.update((each, sys.modules[each]) for each in new)
+        BROUGHT.update((each, sys.modules[each]) for each in new)
         _asked[name] = asked & before
 
 
@@ -117,14 +117,14 @@ def forget(is_own: Callable[[str], bool]) -> bool:
 
     Return whether there were any.
     """
-    names = [name for name in _brought if _is_brought(name) and is_own(name)]
+    names = [name for name in BROUGHT if _is_brought(name) and is_own(name)]
     for name in names:
-        del sys.modules[name], _brought[name]
+        del sys.modules[name], BROUGHT[name]
     return bool(names)
 
 
 def _is_brought(name: str) -> bool:
-    return name in _brought and sys.modules.get(name) is _brought[name]
+    return name in BROUGHT and sys.modules.get(name) is BROUGHT[name]
 
 
 def import_module(name: str) -> object:

@@ -372,7 +372,7 @@ class Run(SessionViews):
                 files[name] = self.path(name)
         info = self.info.model_copy(update={"files": digests_of(files)})
         files[RUN_FILE] = to_json(info)
-        folder = results / self.name
+        folder = results / self.info.name
         derived = [name for name in DERIVED if (folder / name).is_file()]
         earlier = replace_run(folder, files, advice)
         run = Run(info, self.users, folder, self.trials)

@@ -428,8 +428,9 @@ def display_table(info: RunInfo, *, sums_seconds: bool = False) -> TextTable:
                 best += [(row, len(shown)) for row in own.index[marked]]
         places = [digits.get((table, label), DEFAULT_DECIMALS) for table in frame["table"]]
         spreads = frame.get(f"{label}_sd", [math.nan] * len(frame))
-        columns = zip(frame[label], spreads, places, strict=True)
-        numbers = pd.Series([_with_spread(*each) for each in columns])
+        pairs = zip(frame[label], spreads, places, strict=True)
+        texts = [(rounded(value, own), rounded(spread, own)) for value, spread, own in pairs]
+        numbers = pd.Series([" ± ".join(filter(None, pair)) for pair in texts])
         # Padded behind its letters: these stay beside a number, and points below each other.
         pads = [max(places) - own + (own == 0 < max(places)) for own in places]
         if f"{label}_letters" in frame:
@@ -453,11 +454,6 @@ def display_table(info: RunInfo, *, sums_seconds: bool = False) -> TextTable:
     below = frame.index[is_bound.ne(is_bound.shift(fill_value=False))].tolist()
     rows = list(zip(*shown.values(), strict=True))
     return TextTable(headline(info), "", 1, list(shown), rows, best, below=below)
-
-
-def _with_spread(value: float, spread: float, places: int) -> str:
-    """Return a number and its spread."""
-    return " ± ".join(text for each in (value, spread) if (text := rounded(each, places)))
 
 
 def headline(info: RunInfo) -> str:

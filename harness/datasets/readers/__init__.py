@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from harness._util.files import file_name, report_os_error
 from harness.datasets.conversion import Table
 from harness.datasets.readers.base import Reader, ReadOptions, names_of, to_table
-from harness.datasets.readers.packed import is_packed, not_read, unpacked
+from harness.datasets.readers.packed import ENDINGS, is_packed, not_read, unpacked
 from harness.datasets.readers.text import Delimited
 from harness.errors import DataError, HarnessError, PluginError, reason_of
 from harness.plugins import registry as plugins
@@ -61,10 +61,10 @@ def kind_of(path: Path | str) -> str | None:
     >>> kind_of("a/ratings.CSV"), kind_of("u.data")
     ('csv', None)
     """
-    path = file_name(str(path))
-    if is_packed(path):
-        path = Path(path).with_suffix("")
-    ending = Path(path).suffix.casefold()
+    path = Path(file_name(str(path)))
+    ending = path.suffix.casefold()
+    if ending in ENDINGS and is_packed(path.name):
+        ending = path.with_suffix("").suffix.casefold()
     if not ending:
         return None
     name = ending.removeprefix(".")  # most readers are called after an ending of theirs
@@ -92,8 +92,7 @@ def _recognising(path: Path, names: Iterable[str]) -> str | None:
             return folder_recognised_by(reader, path)
 
     else:
-        with path.open("rb") as file:
-            head = file.read(HEAD)
+        head = _head(path)
 
         def is_one(reader: Any) -> Any:
             return recognised_by(reader, head, path.name)
@@ -132,28 +131,37 @@ def kind_of_file(path: Path) -> str | None:
     if by_ending is None or is_foreign:
         return by_ending or kind_of_content(path)
     reader = reader_named(by_ending)
-    if not _may_be_text(path):
+    head = _head(path)
+    if not _TEXT.fullmatch(head):
         return kind_of_content(path) or by_ending
-    has_fields = _has_fields(path)
+    first = head.strip().partition(b"\n")[0]
+    has_fields = any(first.count(mark) >= 2 for mark in (b",", b";", b"\t", b"|", b"::"))
     if has_fields and not reader.has_mark:
         return by_ending
     return kind_of_content(path) or (None if has_fields else by_ending)
 
 
+_PLAIN = re.compile(rb"[A-Za-z]\w*([,;\t|])\w+(\1\w+)+\r?\n[\t\r\n -~]*")
+"""Three names or more between one separator, and nothing after them but ASCII."""
+
+
+def kind_of_plain(path: Path) -> str | None:
+    """Return `csv` or `tsv` if a file begins as no packed file, and no other format; else None."""
+    kind = path.suffix.casefold().removeprefix(".")
+    if kind not in ("csv", "tsv"):
+        return None
+    with suppress(OSError):
+        return kind if path.is_file() and _PLAIN.fullmatch(_head(path)) else None
+    return None
+
+
 _TEXT = re.compile(rb"(?:\xef\xbb\xbf)?+[^\0-\x08\x0e-\x1f<{\[][^\0-\x08\x0e-\x1b]*")
+"""How any text may begin: with no bytes that control, no brackets."""
 
 
-def _may_be_text(path: Path) -> bool:
-    """Return whether a file begins as any text may: with no bytes that control, no brackets."""
+def _head(path: Path) -> bytes:
     with path.open("rb") as file:
-        return _TEXT.fullmatch(file.read(HEAD)) is not None
-
-
-def _has_fields(path: Path) -> bool:
-    """Return whether the first line of a text has several fields, whatever its ending says."""
-    with path.open("rb") as file:
-        first = file.read(HEAD).strip().partition(b"\n")[0]
-    return any(first.count(mark) >= 2 for mark in (b",", b";", b"\t", b"|", b"::"))
+        return file.read(HEAD)
 
 
 def takes_folders(kind: str | None) -> bool:
@@ -170,12 +178,6 @@ def is_text(kind: str) -> bool:
     Those of other packages are not text, so that their code is not imported.
     """
     return kind in plugins.builtin_names("readers") and bool(reader_named(kind).is_text)
-
-
-def separators_of(kind: str | None) -> tuple[str, ...]:
-    """Return the separators that a format of text has first; none if the format is not known."""
-    is_builtin = kind in plugins.builtin_names("readers")
-    return reader_named(kind).separators if kind is not None and is_builtin else ()
 
 
 def has_tables(kind: str) -> bool:
@@ -223,7 +225,9 @@ def recognised(path: Path, where: str) -> str | None:
     """
     with report_os_error(where, "cannot be read", "check the path", DataError):
         kind = kind_of_file(path)
-        may_be_odd = kind is None or is_text(kind) or (not path.is_dir() and _may_be_text(path))
+        may_be_odd = (
+            kind is None or is_text(kind) or (not path.is_dir() and _TEXT.fullmatch(_head(path)))
+        )
         if may_be_odd and (fault := not_read(path, where)):
             raise DataError(f"{where}: {fault}")
         return kind

@@ -11,12 +11,8 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Callable
-from functools import partial
-from pathlib import Path
 from typing import NamedTuple
 
-PIECE = 1 << 20
-"""Bytes from which an encoding is found."""
 MOST_LINES = 5_000
 """Different lines from which an encoding is found."""
 CERTAIN, APART = 0.75, 0.299
@@ -49,29 +45,6 @@ def unmarked_encoding(start: bytes) -> str | None:
     """
     zeros = "".join("0" if byte == 0 else "x" for byte in start[:4])
     return {"x0x0": "utf-16-le", "0x0x": "utf-16-be"}.get(zeros)
-
-
-def encoding_of(path: Path) -> str | None:
-    """Return the encoding that a config has to name.
-
-    None for UTF-8, where a mark says it, and where it is not certain.
-    """
-    with path.open("rb") as file:
-        start = file.peek(4)[:4]
-        if start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-            return None
-        if encoding := unmarked_encoding(start):
-            return encoding
-        try:
-            for piece in codecs.iterdecode(iter(partial(file.read, PIECE), b""), "utf-8"):
-                del piece
-        except UnicodeDecodeError as error:
-            at = max(0, file.tell() - PIECE + error.start - PIECE // 2)
-            file.seek(at)
-            data = file.read(PIECE)
-            data = data[data.find(b"\n") + 1 :] if at else data
-            return None if is_mostly_utf_8(data) else encoding_of_bytes(data)
-    return None
 
 
 LEAST_UTF_8 = 0.5

@@ -13,8 +13,7 @@ from urllib.parse import unquote
 
 from harness._util.libraries import pa, pq
 from harness.datasets.columns import Roles
-from harness.datasets.conversion import Table, convert
-from harness.datasets.parts import joined
+from harness.datasets.conversion import Table, convert, joined
 from harness.datasets.readers import column_names, kind_of_file, read_file
 from harness.datasets.readers.base import NO_ROWS, Reader, ReadOptions, example_ratings
 from harness.datasets.readers.packed import BROKEN, is_of_system, unpacked
@@ -36,7 +35,6 @@ class Folder(Reader):
     """A folder that is one table, some columns of which its files may not hold."""
 
     endings: ClassVar[tuple[str, ...]] = ()
-    takes_folders: ClassVar[bool] = True
 
     def parts(self, folder: Path, options: ReadOptions) -> tuple[list[Part], list[Note]]:
         """Return the files that make up the table, and what is said of them."""

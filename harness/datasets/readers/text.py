@@ -20,7 +20,7 @@ from functools import cached_property, partial
 from itertools import chain, islice
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -159,8 +159,16 @@ def look(path: Path, options: ReadOptions, where: str, given: Set[str] = frozens
     given : set of str
         Keys of a config that are not to be found out.
     """
+    notes: list[Note] = []
     with report_os_error(where, "cannot be read", "check the path", DataError):
-        options, begun, notes = _decoded(path, options, where)
+        begun = _begun(path, options, where, notes)
+        if notes:  # the whole text has the encoding of its beginning
+            options = replace(options, encoding=str(notes[-1].values["encoding"]))
+        if options.comment is None and begun.first.startswith(SIGNS):
+            comment = next(sign for sign in SIGNS if begun.first.startswith(sign))
+            options = replace(options, comment=comment)
+            notes.append(layout_found(comment=comment))
+            begun = _begun(path, options, where, notes)
     separator = options.separator or begun.separator or separator_of(begun.first, options)
     first, lines = split_line(begun.first, separator), begun.body.split("\n")
     roles, at = options.roles, f"{where}:{begun.line}"
@@ -174,7 +182,7 @@ def look(path: Path, options: ReadOptions, where: str, given: Set[str] = frozens
                 lost = _fields(begun.first, separator, options, at)[len(first) :]
                 notes.append(Note("names-without-fields", {"names": lost, "n": len(first)}))
         try:
-            placed = Placed(*header_and_columns(first, options, at))
+            placed = Placed(True, find_columns(first, options.columns, at, roles))
         except ColumnsError:  # said with the columns that may be meant
             placed = placed_columns(first, rows, options.columns, options.header, at)
         if len(first) > len(placed.columns):
@@ -219,26 +227,6 @@ def _as_rows(
     if len(lengths) == 1 and n_fields < len(names) and RATINGS.names_columns(names[:n_fields]):
         return names[:n_fields], separator, rows
     return names, separator, rows
-
-
-def _decoded(
-    path: Path, options: ReadOptions, where: str
-) -> tuple[ReadOptions, Beginning, list[Note]]:
-    """Return the beginning of a text, after its encoding and the sign of its comments are found."""
-    notes: list[Note] = []
-
-    def use(**found: Any) -> None:
-        nonlocal options
-        options = replace(options, **found)
-        notes.append(layout_found(**found))
-
-    begun = _begun(path, options, where, notes)
-    if notes:  # the whole text has the encoding of its beginning
-        options = replace(options, encoding=str(notes[-1].values["encoding"]))
-    if options.comment is None and begun.first.startswith(SIGNS):
-        use(comment=next(sign for sign in SIGNS if begun.first.startswith(sign)))
-        begun = _begun(path, options, where, notes)
-    return options, begun, notes
 
 
 def layout_found(**found: str) -> Note:
@@ -370,7 +358,8 @@ def split_line(line: str, separator: str, quotes: bool = True) -> list[str]:
     """
     if separator == "whitespace":
         return re.split(r"[ \t]+", line.strip(" \t"))
-    if len(separator) > 1 or not separator.isascii() or not quotes:
+    is_plain = line and '"' not in line and "'" not in line
+    if is_plain or len(separator) > 1 or not separator.isascii() or not quotes:
         return line.split(separator)
     fields = next(csv.reader([line], delimiter=separator), [])
     if '\\"' in line:
@@ -410,6 +399,8 @@ TOO_LONG = (
 )
 _SEPARATOR = re.compile(r'^"?sep=(\\t|[^"])"?[,;\t|]*$', re.IGNORECASE)
 """Excel's first line that names the separator."""
+_PLAIN = re.compile(r'[^\n\0#"sS][^\n\0]{0,9999}(?=\n)')
+"""A first line that has data beyond doubt: no comment, and none that names the separator."""
 
 
 @dataclass(frozen=True)
@@ -453,7 +444,10 @@ def find_beginning(blocks: Iterator[str], options: ReadOptions, where: str) -> B
 
     A last comment that names the columns is the header.
     """
-    line, separator, comments, commented, block = 1, None, 0, "", ""
+    block = next(blocks, "")
+    if plain := _PLAIN.match(block):
+        return Beginning(1, plain[0], block)
+    line, separator, comments, commented = 1, None, 0, ""
     held: Beginning | None = None
     are_rows = options.header is None
     while True:
@@ -557,7 +551,9 @@ def read_text(stream: io.BufferedReader, options: ReadOptions, where: str) -> Ta
     elif options.layout is None and (code := _assumption(options, layout)):
         order = sorted(layout.columns, key=layout.columns.__getitem__)
         notes.append(Note(code, {"order": order}))
-    rows = _Rows(_with_quotes(layout, options, body, notes), options, line, notes)
+    if options.quotes is not None or "'" in body[:LONGEST_LINE]:
+        layout = _with_quotes(layout, options, body, notes)
+    rows = _Rows(layout, options, line, notes)
     for block in chain([body], blocks):
         if not rows.add_block(block) and not rows.add_as_text(block):
             rows.add_records(block, blocks)
@@ -577,7 +573,7 @@ def _with_quotes(layout: Layout, options: ReadOptions, body: str, notes: list[No
     """Return a layout with the quotation marks that a config names, or the first lines show."""
     if options.quotes is not None:
         return layout._replace(quotes=options.quotes != "none", quote=QUOTES[options.quotes] or '"')
-    if not layout.quoted or "'" not in body[:LONGEST_LINE]:
+    if not layout.quoted:
         return layout
     lines = body[: LONGEST_LINE >> 4].split("\n")[:SHOWN]
     rows = [line.split(layout.separator) for line in lines if line]
@@ -642,25 +638,14 @@ def _blocks(
     The first block that is not UTF-8 shows its encoding, unless the options name one; a note says
     it.
     """
-    start, encoding = stream.peek(4)[:4], options.encoding
-    if encoding is None and start[:4] in (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE):
-        encoding = "utf-32"
-    elif encoding is None and start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-        encoding = "utf-16"
-    elif encoding in (None, "utf-8", "utf-16") and b"\0" in start:
-        unmarked = unmarked_encoding(start)
-        if unmarked is not None and encoding is not None:
-            advice = options.advice(unmarked)
-            raise DataError(f"{where}: UTF-16 without a byte order mark, it seems; {advice}")
-        if unmarked is not None:
-            _note_encoding(unmarked, "", notes)
-            encoding = unmarked
-    is_found = encoding is None and options.finds_encoding
-    encoding = encoding or "utf-8"
+    start, known = stream.peek(4)[:4], options.encoding
+    if b"\0" in start or not start.isascii():
+        known = _encoding_of_start(start, options, where, notes)
+    encoding = known or "utf-8"
     errors = "surrogateescape" if encoding == "utf-8" else "strict"
     text = io.TextIOWrapper(stream, encoding, errors)
     mark, n_lines = "\ufeff", 0
-    own = ""
+    own: str | None = None
     try:
         while block := text.read(size or BLOCK):
             if not block.endswith("\n"):
@@ -669,12 +654,14 @@ def _blocks(
                 if len(rest) == LONGEST_LINE and not rest.endswith("\n"):
                     line = n_lines + block.count("\n") + 1
                     raise DataError(f"{where}:{line}: {TOO_LONG}")
-            if is_found and not block.isascii():
-                is_found = False
-                own = _own_encoding(block, where, n_lines, notes)
+            if known is None and not block.isascii():
+                if own is None:
+                    finds = options.finds_encoding
+                    own = _own_encoding(block, where, n_lines, notes) if finds else ""
+                if own:
+                    data = block.encode("utf-8", "surrogateescape")
+                    block = data.decode(own)
             n_lines += block.count("\n")
-            if own and not block.isascii():
-                block = block.encode("utf-8", "surrogateescape").decode(own)
             yield block.removeprefix(mark)
             mark = ""
     except UnicodeError as error:
@@ -683,6 +670,26 @@ def _blocks(
     finally:
         if not stream.closed:
             text.detach()  # the stream is closed by its owner
+
+
+def _encoding_of_start(
+    start: bytes, options: ReadOptions, where: str, notes: list[Note] | None
+) -> str | None:
+    """Return the encoding of a text: the one that is named, else what its first bytes show."""
+    encoding = options.encoding
+    if encoding is None and start[:4] in (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE):
+        return "utf-32"
+    if encoding is None and start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        return "utf-16"
+    if encoding in (None, "utf-8", "utf-16") and b"\0" in start:
+        unmarked = unmarked_encoding(start)
+        if unmarked is not None and encoding is not None:
+            advice = options.advice(unmarked)
+            raise DataError(f"{where}: UTF-16 without a byte order mark, it seems; {advice}")
+        if unmarked is not None:
+            _note_encoding(unmarked, "", notes)
+            return unmarked
+    return encoding
 
 
 def _own_encoding(block: str, where: str, n_before: int, notes: list[Note] | None) -> str:
@@ -986,10 +993,12 @@ class Delimited(Reader):
         """Read the columns of a text; every fault has its line."""
         with (
             report_os_error(options.where, "cannot be read", "check the path", DataError),
-            path.open("rb") as file,
+            path.open("rb", buffering=0) as file,
         ):
-            counted_stream = CountedStream(file, options.progress, path.stat().st_size)
-            stream: io.BufferedReader = io.BufferedReader(counted_stream, BUFFER)
+            raw: io.RawIOBase = file
+            if options.progress is not None:
+                raw = CountedStream(file, options.progress, path.stat().st_size)
+            stream: io.BufferedReader = io.BufferedReader(raw, BUFFER)
             return read_text(stream, replace(options, separators=self.separators), options.where)
 
     def write_example(self, path: Path) -> None:

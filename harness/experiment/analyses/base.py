@@ -153,6 +153,7 @@ class BuiltinAnalysis(Analysis):
         self.plan = plan
         self.parts: dict[str, Any] = {part: kind() for part, kind in self.makes.items()}
         self.said: list[Note] = []
+        """What was found while the tables ended."""
 
     def start_table(self, cells: Sequence[Cell]) -> None:
         """Begin a table, of which these are the cells."""
@@ -164,7 +165,3 @@ class BuiltinAnalysis(Analysis):
         self, name: TableName, cells: Sequence[AnyCell], tables: Sequence[str], watch: Watch
     ) -> None:
         """End a table, of which these are the cells, finished and failed; `tables` are all."""
-
-    def notes(self) -> list[Note]:
-        """Return what was found while the tables ended."""
-        return self.said

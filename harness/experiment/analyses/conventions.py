@@ -38,7 +38,7 @@ def by_convention(role: str, k: int, threshold: float | None = None) -> dict[str
     defined = {
         name: convention.metric(role, k, threshold)
         for name, convention in by_name.items()
-        if role in convention.roles
+        if role in convention.labels
     }
     if not defined:
         roles = sorted({name for convention in by_name.values() for name in convention.roles})

@@ -23,7 +23,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from types import FrameType
-from typing import IO, TYPE_CHECKING, NamedTuple, Self
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, Self
 
 from harness._util import terminal as streams
 from harness._util.kernels import n_threads
@@ -261,21 +261,18 @@ def interrupts_kept() -> Iterator[Check]:
     """Yield a check that raises an interrupt that was received inside and perhaps lost."""
     # Python only prints one in the disposal of an object; code can catch it, or raise one itself.
     received: list[type[KeyboardInterrupt]] = []
-    before = signal.getsignal(signal.SIGINT)
     main = threading.current_thread() is threading.main_thread()
+    before = signal.getsignal(signal.SIGINT)
     ours = main and before is signal.default_int_handler
+    watched: dict[int, Any] = {signal.SIGINT: before} if ours else {}
     # Another handler, or thread, leaves no other sign of an interrupt than the exception.
     possible = not ours and before is not signal.SIG_IGN
-    ending = signal.getsignal(signal.SIGTERM) if main else None
+    if main and callable(ending := signal.getsignal(signal.SIGTERM)):
+        watched[signal.SIGTERM] = ending
 
     def note(number: int, frame: FrameType | None) -> None:
-        received.append(KeyboardInterrupt)
-        signal.default_int_handler(number, frame)
-
-    def note_end(number: int, frame: FrameType | None) -> None:
-        received.append(Terminated)
-        assert callable(ending)
-        ending(number, frame)
+        received.append(KeyboardInterrupt if number == signal.SIGINT else Terminated)
+        watched[number](number, frame)
 
     def check(error: BaseException | None = None) -> None:
         if received:
@@ -283,17 +280,14 @@ def interrupts_kept() -> Iterator[Check]:
         if isinstance(error, Terminated) or (possible and isinstance(error, KeyboardInterrupt)):
             raise error
 
-    if ours:
-        signal.signal(signal.SIGINT, note)
-    if callable(ending):
-        signal.signal(signal.SIGTERM, note_end)
+    for number in watched:
+        signal.signal(number, note)
     try:
         yield check
     finally:
-        if ours:
-            signal.signal(signal.SIGINT, before)
-        if callable(ending) and signal.getsignal(signal.SIGTERM) is note_end:
-            signal.signal(signal.SIGTERM, ending)
+        for number, handler in watched.items():
+            if number == signal.SIGINT or signal.getsignal(number) is note:
+                signal.signal(number, handler)
 
 
 class Children:
