@@ -52,6 +52,8 @@ from hypothesis import HealthCheck, settings  # noqa: E402
 from harness import datasets  # noqa: E402
 from harness.console.commands import main  # noqa: E402
 from harness.errors import DownloadError  # noqa: E402
+from harness.experiment.execute import processes  # noqa: E402
+from tests.worker_processes import FORKED, STARTED  # noqa: E402
 
 # Time measures the machine, and the compilation of kernels, instead of the code.
 TIMELESS = {
@@ -62,6 +64,30 @@ TIMELESS = {
 settings.register_profile("same", **TIMELESS, max_examples=15, derandomize=True, database=None)
 settings.register_profile("search", **TIMELESS, max_examples=1000, database=None)
 settings.load_profile("same")
+
+
+def _leave_out_constants_of_the_code() -> None:
+    """Let Hypothesis try constants of this package's code in a search only.
+
+    It parses every imported module for them, which takes seconds, and finds others after tests that
+    imported more.
+    """
+    try:
+        from hypothesis.internal.conjecture import providers
+
+        find = providers._get_local_constants
+    except (AttributeError, ImportError):
+        return
+    searches = settings.get_profile("search").max_examples
+
+    def constants() -> Any:
+        searched = settings.default.max_examples == searches
+        return find() if searched else providers._local_constants
+
+    providers._get_local_constants = constants
+
+
+_leave_out_constants_of_the_code()
 
 
 def _compile_in_turn() -> None:
@@ -106,6 +132,19 @@ def _own_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.M
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     for name in ("HARNESS_DATA", "HARNESS_MIRROR"):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(autouse=True)
+def _forked_workers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fork the worker processes of runs, except in tests that are long."""
+    is_long = request.node.get_closest_marker("long")
+    monkeypatch.setattr(processes, "subprocess", STARTED if is_long else FORKED)
+
+
+@pytest.fixture
+def started_workers(monkeypatch: pytest.MonkeyPatch, _forked_workers: None) -> None:
+    """Start the worker processes of runs as outside of tests."""
+    monkeypatch.setattr(processes, "subprocess", STARTED)
 
 
 @pytest.fixture

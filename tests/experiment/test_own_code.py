@@ -16,7 +16,7 @@ from harness.experiment.execute import processes as children
 from harness.experiment.plan import Plan
 from harness.metrics.labels import declaration
 from harness.results import environment
-from harness.results.store import CellStore
+from harness.results.store import READS, CellStore
 from tests.experiment.ways_of_code import (
     CONSTANTS,
     DEEP,
@@ -305,6 +305,27 @@ def test_one_process_serves_all_cells_of_a_run(project, monkeypatch):
     _, _, computed = run("own:Own", "BaselineOnly", row, config=folds)
     assert computed == 6
     assert [child.recorded for child in started] == [True]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="all workers are started")
+def test_a_worker_that_tests_fork_computes_and_records_as_one_that_is_started(project, request):
+    write(project, own=at_import("import deep; value = deep.K"), deep=DEEP.format(2))
+    _, forked, _ = run()
+    request.getfixturevalue("started_workers")
+    _, started, computed = run(fresh=True)
+    assert (started, computed) == (forked, 1)
+    store = CellStore.default()
+    reads = [store.reads(file.stem) for file in store.folder.glob(f"??/*{READS}")]
+    less, more = sorted(reads, key=lambda each: len(each.environment))
+    assert {str(project / name) for name in ("own.py", "deep.py")} <= less.files.keys()
+    assert (less.folders, less.packages) == (more.folders, more.packages)
+    # What Numba and pandas ask for when they are imported is missing, and nothing else.
+    libraries = {"modules": "", "files": "numba", "environment": ("LLVMLITE", "NUMBA", "PANDAS")}
+    for kind, beginnings in libraries.items():
+        found, expected = getattr(less, kind), getattr(more, kind)
+        assert found.items() <= expected.items()
+        missing = [Path(name).name.lstrip(".") for name in expected.keys() - found.keys()]
+        assert all(name.startswith(beginnings) for name in missing), missing
 
 
 @pytest.mark.long
