@@ -129,6 +129,7 @@ def test_an_interrupt_while_importing_gives_a_document(folder, error, code):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.long
 def test_what_compiled_code_and_child_processes_print_is_not_in_the_answer(folder):
     (folder / "loud.py").write_text(
         "import ctypes, subprocess, sys\n"
@@ -155,7 +156,8 @@ def test_standard_output_is_as_before_after_a_command(folder, cli):
     assert os.fstat(1).st_ino == descriptor.st_ino
 
 
-@pytest.mark.parametrize("config", ["bad.yaml", "faulty.yaml", "good.yaml"])
+@pytest.mark.sample(3)
+@pytest.mark.parametrize("config", ["good.yaml", "bad.yaml", "faulty.yaml"])
 def test_no_thread_of_ours_outlives_a_command(folder, config):
     call = [sys.executable, "-c", SHORT, "run", config]
     done = subprocess.run(call, capture_output=True, text=True, check=False)

@@ -482,6 +482,7 @@ class TestPaths:
 
 
 class TestBounds:
+    @pytest.mark.sample(3)
     @pytest.mark.parametrize(
         ("content", "message"),
         [
