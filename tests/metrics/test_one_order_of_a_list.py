@@ -173,6 +173,7 @@ def folder(tmp_path_factory):
     return place
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("candidates", ["rated", "catalogue", {"kind": "sampled", "n": 3}])
 def test_a_run_has_one_order_of_each_list_everywhere(candidates, folder, monkeypatch):
     monkeypatch.chdir(folder)

@@ -51,7 +51,16 @@ overwriting = Definition(overwriting, "0", "nowhere")
 """
 
 
-@pytest.mark.parametrize("name", plugins.builtin_names("metrics"))
+SLOW = ("diversity",)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.long] if name in SLOW else [])
+        for name in plugins.builtin_names("metrics")
+    ],
+)
 def test_every_metric_here_is_right(name):
     findings = conformance.examine("harness.extras.plugin_checks.metrics", name)
     assert findings.problems == []
