@@ -51,16 +51,7 @@ overwriting = Definition(overwriting, "0", "nowhere")
 """
 
 
-SLOW = ("diversity",)
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=[pytest.mark.long] if name in SLOW else [])
-        for name in plugins.builtin_names("metrics")
-    ],
-)
+@pytest.mark.parametrize("name", plugins.builtin_names("metrics"))
 def test_every_metric_here_is_right(name):
     findings = conformance.examine("harness.extras.plugin_checks.metrics", name)
     assert findings.problems == []
