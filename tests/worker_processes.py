@@ -26,11 +26,16 @@ from harness.experiment.execute import processes
 from harness.results.reads import THREAD_VARIABLES
 
 SERVER = """
-import json, os, signal, socket, sys, traceback
+import json, os, signal, socket, sys, traceback, warnings
 from contextlib import suppress
 import numba, numpy, pandas
 import harness.experiment.cell
 import harness.experiment.execute.processes
+
+def fork():
+    with warnings.catch_warnings():  # Python warns of threads, which libraries have
+        warnings.simplefilter("ignore")
+        return os.fork()
 
 def run(program):
     code = 0
@@ -66,11 +71,11 @@ while True:
     asked, (*streams,), *_ = socket.recv_fds(calls, 1, 4)
     if not asked:
         os._exit(0)
-    if not os.fork():
+    if not fork():
         # This one waits for the process that it forks, and answers with its number and its end.
         calls.close()
         answers = socket.socket(fileno=streams.pop(0))
-        pid = os.fork()
+        pid = fork()
         if not pid:
             take_place(answers, streams)
         for stream in streams:
