@@ -110,7 +110,7 @@ def recorded(names):
     return found
 
 
-PARTS = 12
+PARTS = 24
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes begin as forks")
@@ -129,10 +129,10 @@ def test_what_is_recorded_holds_until_the_number_changes(part):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes begin as forks")
-@pytest.mark.sample(3)
-@pytest.mark.parametrize("part", range(3))
+@pytest.mark.sample(6)
+@pytest.mark.parametrize("part", range(6))
 def test_a_library_that_opens_files_counts_unless_others_import_it_to_support_it(part):
-    names = [*LIBRARIES][part::3]
+    names = [*LIBRARIES][part::6]
     found = recorded([f"libraries: {name}" for name in names])
     for name, answer in zip(names, found.values(), strict=True):
         assert answer.get("value of 2") == 2, (name, answer)
