@@ -54,7 +54,7 @@ from harness import datasets  # noqa: E402
 from harness.console.commands import main  # noqa: E402
 from harness.errors import DownloadError  # noqa: E402
 from harness.experiment.execute import processes  # noqa: E402
-from tests.worker_processes import FORKED, STARTED  # noqa: E402
+from tests.worker_processes import FORKED, STARTED, close  # noqa: E402
 
 # Time measures the machine, and the compilation of kernels, instead of the code.
 TIMELESS = {
@@ -247,6 +247,7 @@ def ml_100k(tmp_path_factory: pytest.TempPathFactory) -> datasets.Ratings:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Remove the temporary home after the last worker has ended."""
+    """End what forks workers, and remove the temporary home after the last process has ended."""
+    close()
     if "PYTEST_XDIST_WORKER" not in os.environ:
         shutil.rmtree(HOME, ignore_errors=True)

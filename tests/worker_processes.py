@@ -144,7 +144,7 @@ class Forked:
 
 
 _servers: dict[str, tuple[subprocess.Popen[bytes], socket.socket]] = {}
-"""By what decides how libraries are imported; each ends with this process."""
+"""By what decides how libraries are imported."""
 _starting = threading.Lock()
 
 
@@ -162,6 +162,15 @@ def _server(environment: dict[str, str]) -> socket.socket:
                 )  # fmt: skip
             _servers[key] = server, ours
         return _servers[key][1]
+
+
+def close() -> None:
+    """End the processes that fork others."""
+    for server, connection in _servers.values():
+        connection.close()
+        server.kill()
+        server.wait()
+    _servers.clear()
 
 
 _of_session = _deciding({**os.environ, **dict.fromkeys(THREAD_VARIABLES, "")})

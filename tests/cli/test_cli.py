@@ -248,6 +248,7 @@ def test_the_cache_is_listed_verified_and_pruned(call, tmp_path):
     assert call("cache", "prune", "--older-than", "0")[1] == "2 cells removed\n"
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("command", [("list", "metrics"), ("schema",), ("--help",)])
 def test_output_that_cannot_be_written_is_said_without_a_traceback(command):
     if not Path("/dev/full").exists():
@@ -463,6 +464,7 @@ OF_COMMANDS = {"numpy", "pydantic", "ruamel.yaml", "psutil", "surprise", "joblib
 """What modules of commands import at their top."""
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("arguments", "code", "light"),
     [

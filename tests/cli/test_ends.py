@@ -88,6 +88,7 @@ def test_a_help_is_the_result_of_the_document(cli, call):
     assert document["result"]["text"].startswith("Usage: harness run")
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGTERM ends a process at once")
 def test_sigterm_ends_a_run_in_order_with_a_document(folder):
     process = subprocess.Popen(

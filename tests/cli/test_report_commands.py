@@ -237,6 +237,7 @@ def test_pages_and_plots_are_not_written_into_a_file_of_another_format(call, com
     assert call.refused(*command.split()) == f"{command.split()[-1]}: {message}\n"
 
 
+@pytest.mark.long
 def test_plots_in_a_folder_that_is_named_are_replaced_with_force_alone(call, tmp_path):
     command = ("plot", "one", "--kind", "tradeoff", "--kind", "spread")
     path = tmp_path / "spread-ndcg@10.svg"

@@ -54,6 +54,7 @@ def without_times(run):
     return record
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "options",
     [
@@ -95,6 +96,7 @@ def test_what_is_read_back_is_what_was_computed(scored, options, tmp_path):
     assert next(users[0]).read_bytes() == next(users[1]).read_bytes()
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "options",
     [

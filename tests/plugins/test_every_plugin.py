@@ -321,6 +321,7 @@ def test_checks_pass_each_right_plugin(every):
     assert out.count("passes") == 3
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("does", "kind", "said"),
     [

@@ -299,8 +299,8 @@ def module_of(kind):
     return plugins.find("trials", kind).target.partition(":")[0]
 
 
-SHORT = ("datasets", "commands")
-"""Kinds whose plug-ins are tried in two processes for all of them; others run a benchmark each."""
+SHORT = ("datasets",)
+"""Kinds whose plug-ins are tried in two processes and run no benchmark."""
 
 
 @pytest.mark.parametrize(
