@@ -218,6 +218,7 @@ def test_scores_are_verified_and_pruned_with_cells():
     assert (stored(), [*store.entries()]) == ([], [])
 
 
+@pytest.mark.long
 def test_a_run_of_finished_cells_loads_no_compiler_and_no_special_functions():
     config = {"dataset": "bundled", "algorithms": ["SVD", "KNNBasic"], "metrics": ["ndcg@10"]}
     code = f"import sys, harness\nharness.run({config!r}, results=None)\nprint(*sys.modules)\n"
