@@ -158,7 +158,8 @@ def _forked_workers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPa
 
 @pytest.fixture
 def started_workers(monkeypatch: pytest.MonkeyPatch, _forked_workers: None) -> None:
-    """Start the worker processes of runs as outside of tests."""
+    """Start the worker processes of runs as outside of tests, and leave none that forks others."""
+    close()
     monkeypatch.setattr(processes, "subprocess", STARTED)
 
 
