@@ -6,6 +6,7 @@ inherit it: Matplotlib, Hypothesis and IPython decide at import where they keep 
 
 from __future__ import annotations
 
+import gc
 import itertools
 import os
 import shutil
@@ -52,6 +53,8 @@ from hypothesis import HealthCheck, settings  # noqa: E402
 from harness import datasets  # noqa: E402
 from harness.console.commands import main  # noqa: E402
 from harness.errors import DownloadError  # noqa: E402
+from harness.experiment.execute import processes  # noqa: E402
+from tests.worker_processes import FORKED, STARTED, close  # noqa: E402
 
 # Time measures the machine, and the compilation of kernels, instead of the code.
 TIMELESS = {
@@ -62,6 +65,30 @@ TIMELESS = {
 settings.register_profile("same", **TIMELESS, max_examples=15, derandomize=True, database=None)
 settings.register_profile("search", **TIMELESS, max_examples=1000, database=None)
 settings.load_profile("same")
+
+
+def _leave_out_constants_of_the_code() -> None:
+    """Let Hypothesis try constants of this package's code in a search only.
+
+    It parses every imported module for them, which takes seconds, and finds others after tests that
+    imported more.
+    """
+    try:
+        from hypothesis.internal.conjecture import providers
+
+        find = providers._get_local_constants
+    except (AttributeError, ImportError):
+        return
+    searches = settings.get_profile("search").max_examples
+
+    def constants() -> Any:
+        searched = settings.default.max_examples == searches
+        return find() if searched else providers._local_constants
+
+    providers._get_local_constants = constants
+
+
+_leave_out_constants_of_the_code()
 
 
 def _compile_in_turn() -> None:
@@ -79,6 +106,20 @@ def _compile_in_turn() -> None:
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     _compile_in_turn()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[object]:
+    """Look for no garbage while tests are collected, and later for none among what was collected.
+
+    That takes nearly a third of the time of the collection, and finds nothing.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)  # before those that are long are left out
@@ -106,6 +147,20 @@ def _own_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.M
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     for name in ("HARNESS_DATA", "HARNESS_MIRROR"):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(autouse=True)
+def _forked_workers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fork the worker processes of runs, except in tests that are long."""
+    is_long = request.node.get_closest_marker("long")
+    monkeypatch.setattr(processes, "subprocess", STARTED if is_long else FORKED)
+
+
+@pytest.fixture
+def started_workers(monkeypatch: pytest.MonkeyPatch, _forked_workers: None) -> None:
+    """Start the worker processes of runs as outside of tests, and leave none that forks others."""
+    close()
+    monkeypatch.setattr(processes, "subprocess", STARTED)
 
 
 @pytest.fixture
@@ -193,6 +248,7 @@ def ml_100k(tmp_path_factory: pytest.TempPathFactory) -> datasets.Ratings:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Remove the temporary home after the last worker has ended."""
+    """End what forks workers, and remove the temporary home after the last process has ended."""
+    close()
     if "PYTEST_XDIST_WORKER" not in os.environ:
         shutil.rmtree(HOME, ignore_errors=True)

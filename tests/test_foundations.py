@@ -108,6 +108,7 @@ def test_numba_is_imported_whatever_its_number_of_threads_says(value):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.long
 def test_compiled_loops_are_loaded_without_what_only_a_compiler_needs(tmp_path):
     code = """
 import sys

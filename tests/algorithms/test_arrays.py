@@ -107,6 +107,7 @@ def test_it_is_tuned_over_its_space_and_with_parameters_of_its_own(module):
     assert entry.unknown_user == "its estimate for every user"
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "space",
     [

@@ -80,6 +80,7 @@ def add(value):
 NUMBERS = {"factor": 2.0, "limit": 0.5, "written": 0.25, "added": 4.0}
 
 
+@pytest.mark.long
 def test_machine_code_is_kept_until_something_that_a_kernel_calls_has_changed(tmp_path):
     def computed(**numbers):
         (tmp_path / "called.py").write_text(CALLED.format(**numbers))

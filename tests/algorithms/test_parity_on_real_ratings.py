@@ -63,7 +63,7 @@ def parts(request):
 SLOW = ("KNNBaseline ", "SVDpp", "NMF biased", "SlopeOne")
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(6)
 @pytest.mark.parametrize(
     "name",
     [

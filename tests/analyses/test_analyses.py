@@ -107,6 +107,7 @@ def test_what_is_not_asked_for_is_not_there():
     assert run.info.ties
 
 
+@pytest.mark.long
 def test_an_analysis_that_nobody_asked_for_is_not_imported():
     code = f"""
 import json, sys, harness

@@ -248,6 +248,7 @@ def test_the_cache_is_listed_verified_and_pruned(call, tmp_path):
     assert call("cache", "prune", "--older-than", "0")[1] == "2 cells removed\n"
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("command", [("list", "metrics"), ("schema",), ("--help",)])
 def test_output_that_cannot_be_written_is_said_without_a_traceback(command):
     if not Path("/dev/full").exists():
@@ -463,6 +464,7 @@ OF_COMMANDS = {"numpy", "pydantic", "ruamel.yaml", "psutil", "surprise", "joblib
 """What modules of commands import at their top."""
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("arguments", "code", "light"),
     [
@@ -498,11 +500,12 @@ def test_the_program_alone_shows_its_help_once(call):
     assert "Error" not in err
 
 
-def test_the_committed_configs_plan(call):
-    for path in sorted((TOP / "configs").glob("*.yaml")):
-        _, out, err = call("check", path)
-        assert all("pip install" in line or "Java" in line for line in err.splitlines()), err
-        assert " cells" in out
+@pytest.mark.sample(4)
+@pytest.mark.parametrize("name", sorted(path.name for path in (TOP / "configs").glob("*.yaml")))
+def test_a_committed_config_plans(call, name):
+    _, out, err = call("check", TOP / "configs" / name)
+    assert all("pip install" in line or "Java" in line for line in err.splitlines()), err
+    assert " cells" in out
 
 
 @pytest.mark.parametrize(

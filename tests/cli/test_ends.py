@@ -88,6 +88,7 @@ def test_a_help_is_the_result_of_the_document(cli, call):
     assert document["result"]["text"].startswith("Usage: harness run")
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGTERM ends a process at once")
 def test_sigterm_ends_a_run_in_order_with_a_document(folder):
     process = subprocess.Popen(
@@ -129,6 +130,7 @@ def test_an_interrupt_while_importing_gives_a_document(folder, error, code):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.long
 def test_what_compiled_code_and_child_processes_print_is_not_in_the_answer(folder):
     (folder / "loud.py").write_text(
         "import ctypes, subprocess, sys\n"
@@ -155,7 +157,8 @@ def test_standard_output_is_as_before_after_a_command(folder, cli):
     assert os.fstat(1).st_ino == descriptor.st_ino
 
 
-@pytest.mark.parametrize("config", ["bad.yaml", "faulty.yaml", "good.yaml"])
+@pytest.mark.sample(3)
+@pytest.mark.parametrize("config", ["good.yaml", "bad.yaml", "faulty.yaml"])
 def test_no_thread_of_ours_outlives_a_command(folder, config):
     call = [sys.executable, "-c", SHORT, "run", config]
     done = subprocess.run(call, capture_output=True, text=True, check=False)

@@ -108,7 +108,7 @@ def test_folds_are_shown_in_every_form_and_their_mean_is_the_value_of_the_table(
         assert all(f"{value:.4f}" in text for form, text in shown.items() if form != "csv")
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(6)
 @pytest.mark.parametrize(
     ("arguments", "names"),
     [
@@ -194,8 +194,7 @@ def test_files_are_written_into_links_and_pipes_which_stay(call, tmp_path, targe
     assert read().startswith(begins)
 
 
-@pytest.mark.sample(3)
-@pytest.mark.sample(3)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     "command",
     [
@@ -237,6 +236,7 @@ def test_pages_and_plots_are_not_written_into_a_file_of_another_format(call, com
     assert call.refused(*command.split()) == f"{command.split()[-1]}: {message}\n"
 
 
+@pytest.mark.long
 def test_plots_in_a_folder_that_is_named_are_replaced_with_force_alone(call, tmp_path):
     command = ("plot", "one", "--kind", "tradeoff", "--kind", "spread")
     path = tmp_path / "spread-ndcg@10.svg"

@@ -133,7 +133,7 @@ def lines(text, encoding):
     return [" ".join(line.split()) for line in shown.splitlines()]
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(16)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_narrow_encoding_loses_no_line_and_changes_no_exit_code(folder, command):
     if command.startswith("run"):  # a first one may say what it compiles or computes

@@ -122,7 +122,7 @@ def least_and_most(lines, columns, rows):
     return least, least + letters([row[0] for row in (columns, *rows)] * lines.count(""))
 
 
-@pytest.mark.sample(5)
+@pytest.mark.long
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_cell_of_every_command_can_be_read(terminal, tables, command, width):

@@ -7,6 +7,7 @@ import csv
 import hashlib
 import io
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -38,11 +39,23 @@ LISTED_SINCE = {
 """What version 0.3 had too, and did not list."""
 
 
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    """What each list has now, made once."""
+
+    @cache
+    def lines(name):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(tmp_path_factory.mktemp(name))
+            return frozenset(SURFACES[name]())
+
+    return lines
+
+
 @pytest.mark.parametrize("name", SURFACES)
-def test_everything_of_the_last_version_is_still_there(name, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_everything_of_the_last_version_is_still_there(name, found):
     lines = (DATA / f"{name}_0_3.txt").read_text(encoding="utf-8").splitlines()
-    gone = set(lines) - set(SURFACES[name]())
+    gone = set(lines) - found(name)
     assert gone == set(REMOVED.get(name, {}))
 
 
@@ -53,14 +66,13 @@ def test_what_was_removed_is_told_to_users():
 
 
 @pytest.mark.parametrize("name", SURFACES)
-def test_what_is_new_is_told_to_users(name, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_what_is_new_is_told_to_users(name, found):
     before = (DATA / f"{name}_0_3.txt").read_text(encoding="utf-8").splitlines()
     known = words_of(" ".join(before))
     changes = (TOP / "dev" / "changes").glob("*.*.md")
     told = words_of(" ".join(path.read_text(encoding="utf-8") for path in changes))
     untold = []
-    for line in sorted(set(SURFACES[name]()) - set(before) - LISTED_SINCE):
+    for line in sorted(found(name) - set(before) - LISTED_SINCE):
         words = words_of(line)
         new = [word for word in words if word not in known] or words[-1:]
         if not any(word in told for word in new):

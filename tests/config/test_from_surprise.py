@@ -25,6 +25,7 @@ ALGORITHMS = [
 ]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda value: type(value).__name__)
 @pytest.mark.parametrize(
     "split",

@@ -148,7 +148,7 @@ def test_an_odd_scalar_of_yaml_is_a_fault_or_an_experiment(tag, tmp_path):
         assert "Traceback" not in faults(tmp_path / "a.yaml")
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("place", list(places(DATA)), ids=lambda path: ".".join(map(str, path)))
 def test_an_odd_value_anywhere_is_a_fault_or_an_experiment(place):
     for odd in ODD:

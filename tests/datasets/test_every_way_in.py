@@ -70,6 +70,7 @@ def test_the_truth_is_one_known_set(shapes, families):
             assert shape.truth is not None or shape.says, f"{shape.name}: says nothing"
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_way_in_reads_the_same(shapes, families, family, tmp_path):
     found = faults_of(shapes, shapes.sampled(families[family]), tmp_path)

@@ -38,7 +38,7 @@ def folder(tmp_path, monkeypatch):
     )
 
 
-@pytest.mark.sample(5)
+@pytest.mark.long
 @pytest.mark.parametrize("bad", [MISSING, EMPTY, "ml-100k"], ids=["missing", "empty", "offline"])
 @pytest.mark.parametrize("place", [0, 1, 2])
 def test_a_data_set_that_cannot_be_had_is_failed_rows(bad, place, monkeypatch):

@@ -286,6 +286,7 @@ def divided(config, ratings=None):
     return inner, [(each.users.tolist(), each.judged.tolist()) for each in selected]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("part", "kind", "key"), KEYS)
 def test_a_key_of_filters_split_and_candidates_has_the_same_effect(folder, frame, part, kind, key):
     fields = next(each for name, each in FAMILIES[part].usable_kinds() if name == kind).model_fields

@@ -16,7 +16,7 @@ from harness.experiment.execute import processes as children
 from harness.experiment.plan import Plan
 from harness.metrics.labels import declaration
 from harness.results import environment
-from harness.results.store import CellStore
+from harness.results.store import READS, CellStore
 from tests.experiment.ways_of_code import (
     CONSTANTS,
     DEEP,
@@ -110,7 +110,7 @@ def recorded(names):
     return found
 
 
-PARTS = 12
+PARTS = 24
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes begin as forks")
@@ -129,10 +129,10 @@ def test_what_is_recorded_holds_until_the_number_changes(part):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes begin as forks")
-@pytest.mark.sample(3)
-@pytest.mark.parametrize("part", range(3))
+@pytest.mark.sample(6)
+@pytest.mark.parametrize("part", range(6))
 def test_a_library_that_opens_files_counts_unless_others_import_it_to_support_it(part):
-    names = [*LIBRARIES][part::3]
+    names = [*LIBRARIES][part::6]
     found = recorded([f"libraries: {name}" for name in names])
     for name, answer in zip(names, found.values(), strict=True):
         assert answer.get("value of 2") == 2, (name, answer)
@@ -305,6 +305,27 @@ def test_one_process_serves_all_cells_of_a_run(project, monkeypatch):
     _, _, computed = run("own:Own", "BaselineOnly", row, config=folds)
     assert computed == 6
     assert [child.recorded for child in started] == [True]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="all workers are started")
+def test_a_worker_that_tests_fork_computes_and_records_as_one_that_is_started(project, request):
+    write(project, own=at_import("import deep; value = deep.K"), deep=DEEP.format(2))
+    _, forked, _ = run()
+    request.getfixturevalue("started_workers")
+    _, started, computed = run(fresh=True)
+    assert (started, computed) == (forked, 1)
+    store = CellStore.default()
+    reads = [store.reads(file.stem) for file in store.folder.glob(f"??/*{READS}")]
+    less, more = sorted(reads, key=lambda each: len(each.environment))
+    assert {str(project / name) for name in ("own.py", "deep.py")} <= less.files.keys()
+    assert (less.folders, less.packages) == (more.folders, more.packages)
+    # What Numba and pandas ask for when they are imported is missing, and nothing else.
+    libraries = {"modules": "", "files": "numba", "environment": ("LLVMLITE", "NUMBA", "PANDAS")}
+    for kind, beginnings in libraries.items():
+        found, expected = getattr(less, kind), getattr(more, kind)
+        assert found.items() <= expected.items()
+        missing = [Path(name).name.lstrip(".") for name in expected.keys() - found.keys()]
+        assert all(name.startswith(beginnings) for name in missing), missing
 
 
 @pytest.mark.long

@@ -54,6 +54,7 @@ def without_times(run):
     return record
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "options",
     [
@@ -95,6 +96,7 @@ def test_what_is_read_back_is_what_was_computed(scored, options, tmp_path):
     assert next(users[0]).read_bytes() == next(users[1]).read_bytes()
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "options",
     [
@@ -216,6 +218,7 @@ def test_scores_are_verified_and_pruned_with_cells():
     assert (stored(), [*store.entries()]) == ([], [])
 
 
+@pytest.mark.long
 def test_a_run_of_finished_cells_loads_no_compiler_and_no_special_functions():
     config = {"dataset": "bundled", "algorithms": ["SVD", "KNNBasic"], "metrics": ["ndcg@10"]}
     code = f"import sys, harness\nharness.run({config!r}, results=None)\nprint(*sys.modules)\n"

@@ -111,6 +111,11 @@ class Slow(Constant):
 '''
 
 
+@pytest.fixture(autouse=True)
+def _as_for_users(started_workers: None) -> None:
+    """Start the worker processes of runs as outside of tests."""
+
+
 def default_signals() -> None:
     """Let a started process meet signals as from a shell, also where pytest runs under nohup."""
     for name in ("SIGHUP", "SIGINT", "SIGTERM"):

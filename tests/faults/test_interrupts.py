@@ -86,6 +86,7 @@ def test_ctrl_c_keeps_finished_cells_says_how_to_go_on_and_exits_130(
 LATER = [pytest.param(each, marks=pytest.mark.long) for each in (signal.SIGKILL, signal.SIGHUP)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sign", [signal.SIGTERM, *LATER])
 def test_workers_do_not_outlive_a_run_that_is_ended(bench, stuck, sign):
     process, family = stuck(2, 2)

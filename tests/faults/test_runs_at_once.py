@@ -63,6 +63,7 @@ def count_up(path, lock, n):
             path.write_text(str(int(path.read_text()) + 1))
 
 
+@pytest.mark.long
 def test_a_lock_is_held_by_one_process_at_a_time(tmp_path):
     path, lock = tmp_path / "count.txt", tmp_path / "locks" / "one.lock"
     path.write_text("0")

@@ -216,6 +216,7 @@ def test_where_no_process_can_be_started_every_row_says_so(bench, small, monkeyp
 PATH, PLAN = pickle.dumps((sys.path, False)), pickle.dumps({"a plan": list(range(1000))})
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "received",
     [b"", PATH[:1], PATH[:-1], PATH, PATH + PLAN[:1], PATH + PLAN[:500], PATH + PLAN],

@@ -79,7 +79,7 @@ WHOLE = {
 ORACLES = dict(oracles()) | WHOLE
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("label", ORACLES)
 @settings(max_examples=N_CASES, deadline=None)
 @given(case=cases())
@@ -112,7 +112,7 @@ IN_ORDER["ndcg(gain=linear, ideal=retrieved)"] = partial(
 
 
 # For the best and the worst order, test_every_order tries all orders.
-@pytest.mark.sample(2)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("label", IN_ORDER)
 @pytest.mark.parametrize(("rule", "sign"), [("first", 1), ("last", -1)])
 @settings(max_examples=N_CASES, deadline=None)

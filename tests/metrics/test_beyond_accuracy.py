@@ -187,7 +187,7 @@ OF_USERS = [
 ]
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", SHOWN + OF_USERS)
 @settings(max_examples=max(40, settings().max_examples // 10), deadline=None)
 @given(case=cases())

@@ -60,10 +60,9 @@ def assert_same(left, right):
 
 
 def law(examples, *more, least=1):
-    """Check a law for rows, and what else is drawn."""
-    return lambda test: settings(max_examples=examples, deadline=None)(
-        given(rows(least=least), *more)(test)
-    )
+    """Check a law for rows, and what else is drawn; for all of the examples in a search."""
+    some = settings(max_examples=min(examples, 3 * settings().max_examples), deadline=None)
+    return lambda test: some(given(rows(least=least), *more)(test))
 
 
 @law(150)

@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import harness
@@ -75,6 +75,7 @@ def lists_with_ties(draw):
 
 
 @pytest.mark.parametrize("seen", SEEN, ids=lambda each: each.name)
+@settings(max_examples=max(15, settings().max_examples // 10))  # of one code, for each metric
 @given(both=lists_with_ties(), k=st.integers(1, DEPTH), rule=st.sampled_from(TIES))
 def test_a_metric_that_sees_items_has_lists_in_the_order_that_is_shown(seen, both, k, rule):
     rng = np.random.default_rng(0)
@@ -173,6 +174,7 @@ def folder(tmp_path_factory):
     return place
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("candidates", ["rated", "catalogue", {"kind": "sampled", "n": 3}])
 def test_a_run_has_one_order_of_each_list_everywhere(candidates, folder, monkeypatch):
     monkeypatch.chdir(folder)

@@ -264,6 +264,7 @@ def test_arrays_of_another_type_or_shape_are_refused(name, parts, tmp_path):
                 harness.load_model(path)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", ["SVD", "KNNBaseline", "CoClustering"])
 def test_a_changed_header_is_refused_or_harmless(name, parts, tmp_path):
     header, arrays = parts[name]

@@ -247,6 +247,7 @@ def assert_in_order(cli, command, right=False):
             assert (document["error"] is None) or code, command
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("does", DOES)
 def test_all_kinds_at_once_leave_every_command_in_order(every, monkeypatch, does):
     monkeypatch.setenv("EVERY", does)
@@ -314,11 +315,13 @@ def test_a_reader_that_raises_is_one_line_in_every_command(every, monkeypatch):
         assert "its author has to mend it" in refused
 
 
+@pytest.mark.long
 def test_checks_pass_each_right_plugin(every):
     out = every.done("list", "plugins", "--check", "every-log", "every-filter", "every-split")
     assert out.count("passes") == 3
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("does", "kind", "said"),
     [

@@ -20,7 +20,7 @@ def scores(labels, lists):
     return {str(metric): each.per_user.tolist() for metric, each in found.items()}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=min(200, 4 * settings().max_examples), deadline=None)  # all in a search
 @given(
     predicted=st.lists(st.lists(ids, unique=True, max_size=5), min_size=1, max_size=4),
     data=st.data(),
@@ -61,7 +61,7 @@ def test_a_user_on_one_side_only_follows_the_stated_rule():
     assert found["ndcg(undefined=1, empty=nan)@5"] == pytest.approx([1, 1, math.nan], nan_ok=True)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=min(150, 4 * settings().max_examples), deadline=None)  # all in a search
 @given(
     scored=st.dictionaries(st.tuples(st.integers(0, 2), ids), st.integers(0, 2), min_size=1),
     judged=st.dictionaries(st.tuples(st.integers(0, 2), ids), st.integers(0, 4), min_size=1),

@@ -49,7 +49,7 @@ def assert_ranked(lists, users, estimates, ratings):
         assert_user(lists, position, rows, [rating for _, rating in rows])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=min(200, 4 * settings().max_examples), deadline=None)  # all in a search
 @given(data=st.data(), kind=st.sampled_from(sorted(IDS)))
 def test_columns_in_no_order_are_grouped_and_sorted(data, kind):
     n = data.draw(st.integers(1, 120))
@@ -142,7 +142,7 @@ def blocks(draw):
     return estimates, items, excluded
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=min(400, 4 * settings().max_examples), deadline=None)  # all in a search
 @given(block=blocks(), depth=st.integers(0, 30))
 def test_a_block_equals_a_full_sort(block, depth):
     estimates, items, excluded = block

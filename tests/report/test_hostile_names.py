@@ -103,6 +103,7 @@ def test_a_label_of_latex_begins_no_argument_and_joins_no_characters(label):
     assert letters == label
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("character", ["\u202e", "\u2066", "\x1b", "\x9b"])
 def test_a_character_that_hides_or_turns_text_is_visible_on_the_page(plain_run, character):
     text = plain_run.info.model_dump_json().replace("Random", f"a\\u{ord(character):04x}b")

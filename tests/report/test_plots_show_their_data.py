@@ -212,8 +212,7 @@ def run_of(n_rows, long):
     return Run(info, users.assign(dataset=info.cells[0].dataset))
 
 
-@pytest.mark.sample(4)
-@pytest.mark.sample(3)
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(
     ("kind", "n_rows", "long"),
     [

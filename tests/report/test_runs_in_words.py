@@ -22,6 +22,7 @@ def failed(cell):
     return FailedCell(**{key: cell[key] for key in CellName.model_fields}, error="boom")
 
 
+@pytest.mark.long
 def test_the_headline_is_of_an_algorithm_that_finished_and_counts_failures(nasty):
     assert failures_text(nasty.info.failed) == "4 cells failed: NMF."
     assert "<p>4 cells failed: NMF.</p>" in build_page([nasty])

@@ -99,6 +99,7 @@ def test_hues_stand_out_from_the_page_and_differ_for_every_colour_vision(scheme)
             assert np.linalg.norm(seen[one] - seen[other]) > 10, (vision, one, other)
 
 
+@pytest.mark.long
 def test_table_and_plots_use_the_colour_of_the_algorithm(nasty, nasty_page):
     summary = summarise(nasty)
     for name in ("SVD", "SVD++", "BaselineOnly"):

@@ -160,7 +160,7 @@ def every_table(results):
     return sorted((each / "table.csv").read_bytes() for each in find_runs(results))
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EACCES])
 @pytest.mark.parametrize("number", range(1, 5))
 @pytest.mark.parametrize("call", ["rename", "open"])

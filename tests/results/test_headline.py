@@ -44,7 +44,7 @@ def expected(run):
     return run.info.config["headline"] or "ndcg@1"
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(4)
 def test_best_page_plots_and_comparison_agree(run):
     label = expected(run)
     assert run.info.headline == run.info.primary == label

@@ -83,7 +83,7 @@ def assert_same_parts(one, other):
     assert one.notes == other.notes
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(4)
 @each_section
 @settings(max_examples=25)
 @given(ratings_with_times(), st.integers(0, 2**32 - 1))
@@ -102,6 +102,7 @@ def test_no_rating_is_in_two_parts_and_a_seed_gives_the_same_ones_again(section,
         assert split.fingerprint == other.fingerprint
 
 
+@pytest.mark.sample(2)
 @each_section
 @settings(max_examples=15)
 @given(ratings_with_times(), st.integers(0, 1000), st.randoms(use_true_random=False))
@@ -145,7 +146,7 @@ def test_the_latest_ratings_of_a_user_are_never_before_their_training_ratings(ra
             assert last < min((ratings.timestamps[row], row) for row in test)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(4)
 @each_section
 @pytest.mark.parametrize("inner", INNER, ids=lambda section: section.describe())
 @settings(max_examples=8)

@@ -226,6 +226,7 @@ def test_the_gap_of_a_small_group_among_many_users_is_that_of_resamples():
     assert (np.abs(np.array([low, high]) - expected[1:]) < 0.05 * (high - low)).all()
 
 
+@pytest.mark.long
 def test_intervals_of_the_gap_of_a_small_group_hold_it_as_often_as_they_promise():
     n_draws, held = 300, 0
     for draw in range(n_draws):

@@ -57,7 +57,7 @@ def test_holm_corrects_his_p_values_for_six_pairs():
     assert significant(found) == significant(compare_ranks(AUC, NAMES, level=0.1))
 
 
-@pytest.mark.parametrize("k", [3, 5, 14])
+@pytest.mark.parametrize("k", [3, 5, pytest.param(14, marks=pytest.mark.long)])
 def test_friedman_is_that_of_scipy_with_ties(k):
     scores = np.random.default_rng(k).integers(0, 4, (9, k)).astype(float)
     found = compare_ranks(scores, [str(i) for i in range(k)]).friedman

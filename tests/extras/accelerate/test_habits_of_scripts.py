@@ -97,6 +97,7 @@ def test_a_split_without_training_ratings_is_surprises(data, test_size):
         assert outcome() == expected
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_tests_and_predictions_are_as_fast_after_a_dictionary_was_read(data, kind):
     trainset = data.build_full_trainset()

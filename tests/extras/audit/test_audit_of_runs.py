@@ -94,6 +94,7 @@ OFTEN = ("holdout", "kfold", "leave-n-out", "global-time")
 """The kinds that most people use; the others are tried with the long tests."""
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "kind",
     [pytest.param(kind, marks=[] if kind in OFTEN else pytest.mark.long) for kind in SPLITS],

@@ -183,6 +183,7 @@ def line(stage, state, **more):
 COMPILES = line("numba_compiles", "done", is_compiled=True, seconds=1.0)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("code", "said"),
     [

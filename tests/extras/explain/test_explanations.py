@@ -148,6 +148,7 @@ ALGORITHMS = [
 ]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("factors", [False, True])
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_the_terms_of_every_algorithm_add_up_to_the_estimate(name, factors, trainset):

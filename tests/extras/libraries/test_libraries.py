@@ -112,6 +112,7 @@ def test_an_interpreter_may_be_in_the_home_folder(toy, tmp_path, monkeypatch):
     assert toy("Stars", python="~/python").scores.shape == (3, 3)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("params", "message"),
     [
