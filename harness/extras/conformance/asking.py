@@ -1,4 +1,4 @@
-"""Asks an implementation for the value of each case, in a process of its own."""
+"""Asks an implementation for the value of each case, in a separate process."""
 
 from __future__ import annotations
 

@@ -49,8 +49,8 @@ def conformance(
 ) -> int:
     """Find which convention of NDCG an implementation computes.
 
-    MODULE:NAME is a function `ndcg(relevance, scores, k)` of your own, or a class that makes one. A
-    LIBRARY is installed into an environment of its own if this one does not have it. Each is asked
+    MODULE:NAME is your own function `ndcg(relevance, scores, k)`, or a class that makes one. A
+    LIBRARY is installed into a separate environment if this one does not have it. Each is asked
     for the values of small cases; the answers say gain, discount, ideal ranking, ties, repeated
     items, undefined values and the mean over users.
 

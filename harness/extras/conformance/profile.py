@@ -131,7 +131,7 @@ def profile(got: Mapping[str, Got]) -> Profile:
     Parameters
     ----------
     got : mapping of str to object
-        By name of a case what was returned, as ``runner.py --json`` writes it.
+        By name of a case what was returned, in the form that ``runner.py --json`` writes.
 
     Returns
     -------
