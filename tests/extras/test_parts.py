@@ -184,7 +184,7 @@ def _imported(path):
     return parts - {path.parent.name}
 
 
-@pytest.mark.sample(20)
+@pytest.mark.long
 @pytest.mark.parametrize("part", PARTS)
 def test_a_part_can_be_taken_away(part, tmp_path):
     named = of_part(part)
