@@ -230,7 +230,8 @@ def inspect_file(path: Path, where: str, options: ReadOptions, given: Set[str]) 
     reader = Delimited() if kind is None else reader_named(kind)
     options = replace(options, where=where)
     if kind == "matrix" and (of_file := recognised(path, where)) and not is_text(of_file):
-        kind, reader = of_file, reader_named(of_file)  # of columns, which are read as a matrix
+        kind, reader = of_file, reader_named(of_file)
+        options = replace(options, is_wide=True)
     if not isinstance(reader, Delimited):
         return InspectedFile(path, where, kind, options)
     with reading(where, kind):

@@ -57,6 +57,8 @@ class ReadOptions(ValueFormat):
         Of a matrix: columns that are not items, by name or by position from 1; None is found out.
     not_rated : tuple of float, optional
         Of a matrix: numbers that stand for "not rated"; None is found out.
+    is_wide : bool
+        Of a file of columns: whether it is read as a matrix, with a column for each item.
     """
 
     kind: str | None = None
@@ -79,6 +81,7 @@ class ReadOptions(ValueFormat):
     separators: tuple[str, ...] = ()
     not_items: tuple[str | int, ...] | None = None
     not_rated: tuple[float, ...] | None = None
+    is_wide: bool = False
 
     @property
     def finds_encoding(self) -> bool:
@@ -265,7 +268,7 @@ def to_table(
     options : ReadOptions
     """
     where, roles = options.where, options.roles
-    if options.kind == "matrix":
+    if options.is_wide:
         every = columns_at([*range(len(names))])
         return table_of_columns(
             *(names, every.__getitem__, options.columns, where, options),
