@@ -27,7 +27,7 @@ PATIENCE = 900
 """Seconds after which an implementation is stopped."""
 
 
-class Reproduction(Section):
+class Snippet(Section):
     """A deviation in at most five lines of the library alone, and what they print."""
 
     question: str
@@ -36,7 +36,7 @@ class Reproduction(Section):
     prints: str
 
 
-class Library(Section):
+class TestedLibrary(Section):
     """A library of ``libraries.toml``."""
 
     distribution: str
@@ -45,7 +45,7 @@ class Library(Section):
     call: str
     takes: str
     note: str = ""
-    reproductions: list[Reproduction] = Field(default_factory=list)
+    reproductions: list[Snippet] = Field(default_factory=list)
 
     @property
     def source(self) -> str:
@@ -54,10 +54,10 @@ class Library(Section):
 
 
 @cache
-def libraries() -> dict[str, Library]:
+def libraries() -> dict[str, TestedLibrary]:
     """Return the libraries that the suite can ask, by name."""
     text = Path(__file__).with_name("libraries.toml").read_text(encoding="utf-8")
-    return {name: Library.model_validate(each) for name, each in tomllib.loads(text).items()}
+    return {name: TestedLibrary.model_validate(each) for name, each in tomllib.loads(text).items()}
 
 
 def ask(target: str, python: str = sys.executable, folder: Path | None = None) -> dict[str, Got]:
@@ -133,7 +133,7 @@ def interpreter(name: str) -> str:
     return str(python)
 
 
-def version(library: Library, python: str) -> str:
+def version(library: TestedLibrary, python: str) -> str:
     """Return the version of a library in an environment."""
     code = "import sys, importlib.metadata as m; print(m.version(sys.argv[1]))"
     done = subprocess.run(  # noqa: S603
@@ -142,7 +142,7 @@ def version(library: Library, python: str) -> str:
     return done.stdout.strip()
 
 
-def answer(question: str, profile_sentence: str, library: Library) -> str:
+def answer(question: str, profile_sentence: str, library: TestedLibrary) -> str:
     """Return an answer in words; what the caller decides is not the library's."""
     if library.takes == "ranking" and question in ("order", "scores", "ties"):
         return "the caller orders the list"

@@ -53,7 +53,7 @@ class Question(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Finding:
+class Deviation:
     """A value that no documented convention gives.
 
     `answer` names the known deviation that gives all values, or is "" where nothing does; `case` is
@@ -81,7 +81,7 @@ class Profile:
     """By question, why it has no answer: the cases cannot be expressed, or are refused."""
     refused: dict[str, str] = field(default_factory=dict)
     """By case, the error that the implementation raised."""
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[Deviation] = field(default_factory=list)
     conventions: list[str] = field(default_factory=list)
     """Named conventions that give all values."""
     largest_difference: float = 0.0
@@ -207,7 +207,7 @@ def _explain(
 
     What is not explained by documented answers becomes a finding.
     """
-    odd: Finding | None = None
+    odd: Deviation | None = None
     for n_deviations, is_arbitrary in _tiers(axes):
         kept = list(_combinations(left, axes, n_deviations, is_arbitrary=is_arbitrary))
         for case in cases:
@@ -227,8 +227,8 @@ def _explain(
 
 
 def _deviations(
-    answers: Mapping[str, str], axes: Sequence[str], odd: Finding, known: Sequence[Finding]
-) -> list[Finding]:
+    answers: Mapping[str, str], axes: Sequence[str], odd: Deviation, known: Sequence[Deviation]
+) -> list[Deviation]:
     """Return a finding for each answer that is a deviation and not known yet."""
     out = []
     for axis in axes:
@@ -287,7 +287,7 @@ def _gives(answers: Mapping[str, str], case: Mapping[str, Any], returned: Got) -
 
 def _finding(
     question: str, case: Mapping[str, Any], left: Sequence[Mapping[str, str]], returned: Got
-) -> Finding:
+) -> Deviation:
     """Describe the first case that nothing explains, beside the nearest value of a convention."""
     number = returned if isinstance(returned, float) else 0.0
     nearest = dict(sorted(left, key=lambda each: abs(value(case, each) - number))[0])
@@ -297,7 +297,7 @@ def _finding(
     shown = returned if isinstance(returned, float | str) else None
     sentence = "no convention gives this value"
     sums = arithmetic(case, nearest)
-    return Finding(question, "", sentence, case["name"], case["tells"], shown, expected, sums)
+    return Deviation(question, "", sentence, case["name"], case["tells"], shown, expected, sums)
 
 
 def arithmetic(case: Mapping[str, Any], answers: Mapping[str, str]) -> str:
