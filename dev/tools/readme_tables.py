@@ -252,6 +252,18 @@ def first_process() -> str:
     return markdown(["process", "seconds", *titles], lines)
 
 
+def compiled() -> str:
+    """Return the seconds of each function that a first run of quickstart compiles."""
+    rows = figures("first_process")["compiled"]
+    lines = []
+    for row in rows:
+        name = row["function"].removeprefix("harness.")
+        lines.append([f"`{name}`", row["signatures"], f"{row['seconds']:.2f}"])
+    total = [f"all {len(rows)}", sum(row["signatures"] for row in rows)]
+    lines.append([*total, f"{sum(row['seconds'] for row in rows):.2f}"])
+    return markdown(["function", "signatures", "CPU s"], lines)
+
+
 def libraries() -> str:
     """Return NDCG@10 and seconds of each model, with each number of threads in a column."""
     rows = sorted(figures("libraries")["rows"], key=lambda row: int(row["threads"]))
@@ -467,7 +479,7 @@ def summary() -> str:
 TABLES: dict[str, Callable[..., str]] = {
     each.__name__: each
     for each in (
-        *(first_process, libraries, growth, large, factors, many_cells, accelerate),
+        *(first_process, compiled, libraries, growth, large, factors, many_cells, accelerate),
         *(scripts, sizes, sizes_growth, update, files, machines, summary),
     )
 }

@@ -1,9 +1,14 @@
 """Each kernel is compiled once for each argument, whatever the run, and anew for new code."""
 
+import re
 import subprocess
 import sys
 
 import pytest
+
+from harness._util import kernels
+from harness.algorithms.compiled.baseline_only import alternate
+from harness.algorithms.trainset import GroupedLists as Lists
 
 CODE = """
 import sys
@@ -104,3 +109,25 @@ def test_machine_code_is_kept_until_something_that_a_kernel_calls_has_changed(tm
         numbers[name] += 8.0
         expected = (1 + numbers["written"] + numbers["added"]) * numbers["factor"]
         assert computed(**numbers) == (expected + numbers["limit"], 0)
+
+
+def test_the_shorter_pipeline_makes_the_machine_code_of_numbas_own():
+    import numba
+
+    def code_of(**options):
+        compiled = numba.njit(nogil=True, no_cfunc_wrapper=True, **options)(alternate.py_func)
+        floats = numba.float64[::1]
+        lists = numba.types.NamedTuple([numba.int64[::1], numba.int32[::1], floats], Lists)
+        compiled.compile((lists, numba.float64, numba.float64, floats, floats))
+        (text,) = compiled.inspect_llvm().values()
+        body = re.search(r"^define [^\n]*@_ZN.*?^}", text, re.DOTALL | re.MULTILINE).group()
+        body = re.sub(r"_ZN\w+|#\d+|!\d+|; preds[^\n]*", "", body)
+        names: dict[str, int] = {}  # which hold numbers that count all that was made before
+        number = lambda found: str(names.setdefault(found[1], len(names)))  # noqa: E731
+        return re.sub(r"((?<=%)[\w.]+|^[\w.]+(?=:))", number, body, flags=re.MULTILINE)
+
+    kept = alternate._options
+    own = code_of(pipeline_class=kernels._compiler(), _nrt=kept["_nrt"])
+    assert not kept["_nrt"]
+    assert own == code_of()
+    assert "fadd double" in own

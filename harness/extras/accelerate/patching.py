@@ -15,7 +15,6 @@ from functools import partial
 from threading import RLock
 from typing import Any, NamedTuple
 
-from harness._util.installed import SURPRISE, owners_of_surprise, problem_of_surprise
 from harness.algorithms import surprise
 from harness.extras.accelerate import altered, entrances, worth
 from harness.extras.accelerate.calls import AccelerationError, Options, is_active, show_calls, state
@@ -186,6 +185,9 @@ def patched_surprise(
 def _is_checked_version(strict: bool) -> bool:
     if surprise.__version__ in VERSIONS:
         return True
+    # Which packages are installed takes a third of the time of a patch to find out.
+    from harness._util.installed import SURPRISE, owners_of_surprise, problem_of_surprise
+
     found = problem_of_surprise(owners_of_surprise()) or (
         f"version {surprise.__version__}, and the patch is checked with {', '.join(VERSIONS)} only",
         f"run `pip install {SURPRISE}=={VERSIONS[-1]}`",
