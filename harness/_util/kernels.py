@@ -67,7 +67,9 @@ class Kernel:
         _refuse_too_little_memory()
         import numba
 
-        options = {"pipeline_class": _compiler()} | self._options
+        options = self._options
+        if CHECKED[0] <= _minor(numba.__version__) <= CHECKED[1]:
+            options = {"pipeline_class": _compiler()} | options
         try:
             dispatcher = numba.njit(cache=True, **options)(self.py_func)
         except RuntimeError:  # no folder to cache in
@@ -128,6 +130,11 @@ def _hash_of(file: str) -> bytes:
         return file.encode()
 
 
+CHECKED = (61, 68)
+"""The first and the last version 0.N of Numba with which the shorter pipeline was checked.
+
+Its parts are not promised to stay: any other version compiles with its own pipeline.
+"""
 UNUSED = {
     "DeadBranchPrune",
     "DumpParforDiagnostics",
@@ -144,6 +151,17 @@ UNUSED = {
     "WithLifting",
 }
 """Passes of Numba's compiler for what no kernel has: closures, literals, expressions of arrays."""
+
+
+def _minor(version: str) -> int:
+    """Return the N of version 0.N of Numba; 0 for another form.
+
+    >>> _minor("0.68.1"), _minor("1.0")
+    (68, 0)
+    """
+    major, _, rest = version.partition(".")
+    minor = rest.partition(".")[0]
+    return int(minor) if major == "0" and minor.isdecimal() else 0
 
 
 @cache

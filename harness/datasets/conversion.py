@@ -188,8 +188,8 @@ def joined(tables: Sequence[Table], where: str) -> Table:
     if 0 < len(with_times) < len(tables):
         without = next(table for table in tables if not table.times)
         raise DataError(
-            f"{without.at(-1)}: no timestamps, which {with_times[0].at(-1)} has; add them, or read "
-            "none, as `columns: {timestamp: null}`"
+            f"{without.at(-1)}: no timestamps, which {with_times[0].at(-1)} has; add them, or "
+            "leave them out with `columns: {timestamp: null}`"
         )
 
     def at(row: int) -> str:
