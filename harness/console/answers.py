@@ -155,10 +155,10 @@ def is_label(answer: str) -> bool:
 
 
 def as_set(key: str, answer: str) -> str:
-    r"""Return what ``--set`` takes in place of an option of a run without a config.
+    """Return what ``--set`` takes in place of an option of a run without a config.
 
     >>> as_set("algorithms", "SVD,NMF"), as_set("metrics", "ndcg@5,10"), as_set("seed", "3")
-    ('--set \'algorithms=[SVD, NMF]\'', '--set \'metrics=[ndcg@5, ndcg@10]\'', '--set seed=3')
+    ("--set 'algorithms=[SVD, NMF]'", "--set 'metrics=[ndcg@5, ndcg@10]'", '--set seed=3')
     """
     match key:
         case "algorithms":

@@ -43,7 +43,8 @@ def test_html_and_excel_have_the_rows(call, runs, tmp_path, part):
     assert "<td>ItemMean</td>" in page.read_text(encoding="utf-8")
     pytest.importorskip("openpyxl")
     call.done("table", "small", "--results", runs, *part, "-o", book := tmp_path / "table.xlsx")
-    assert "ItemMean" in pd.read_excel(book, sheet_name="table")["algorithm"].tolist()
+    rows = pd.read_excel(book, sheet_name="table", engine="openpyxl")
+    assert "ItemMean" in rows["algorithm"].tolist()
 
 
 def test_what_the_ending_does_not_say_is_refused_before_the_run_is_read(call, tmp_path):

@@ -87,7 +87,7 @@ def test_the_baseline_answers_for_unknown_users_alone(parts, fallback, candidate
             replaced[name][is_stranger], plain[baseline][is_stranger], check_names=False
         )
     assert harness.best(runs[1]).config["fallback"] == fallback
-    note = f"those of {baseline} (`fallback: {fallback}`), whatever the algorithm"
+    note = f"come from {baseline} (`fallback: {fallback}`), whatever the algorithm"
     assert any(note in str(each) for each in runs[1].info.notes)
     text = dict(methods(runs[1].info).paragraphs)["Algorithms"]
     assert text.count("the estimate of every algorithm is") == 1

@@ -59,7 +59,7 @@ def test_one_table_of_latex(two_tables):
 def test_a_workbook_has_the_numbers(run, tmp_path):
     pytest.importorskip("openpyxl")
     run.to_excel(path := tmp_path / "table.xlsx")
-    sheets = pd.read_excel(path, sheet_name=None)
+    sheets = pd.read_excel(path, sheet_name=None, engine="openpyxl")
     assert [*sheets] == ["table", "pairs", "notes"]
     assert sheets["table"]["ndcg@10"].tolist() == pytest.approx(run.table["ndcg@10"].tolist())
     assert sheets["table"]["algorithm"].tolist() == ROWS
