@@ -97,7 +97,7 @@ def new(
             named[key] = _ask(key, question, default, convert)
         else:
             named[key] = convert(default if stated[key] is None else stated[key])
-    named["split"] = answers.SPLITS[str(named["split"])]
+    named["split"] = {**answers.SPLITS[str(named["split"])]}  # `--set` may change it
     document = Document("config", named)
     for override in overrides:
         if not (override.startswith("dataset.") and isinstance(named["dataset"], dict)):

@@ -484,7 +484,7 @@ def write_config(
         option="--data-columns",
     )
     dataset = str(texts.pop("dataset") or DATASET)
-    split = SPLITS[str(texts["split"] or "holdout")]
+    split = {**SPLITS[str(texts["split"] or "holdout")]}  # `--set` may change it
     config: dict[str, object] = {"dataset": data.section(dataset), "split": split}
     if data.faults:
         raise DataError(typed(data.faults))

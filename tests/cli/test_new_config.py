@@ -16,6 +16,7 @@ from harness.cli.schema import make_reference, make_schema
 from harness.config.experiment import Experiment
 from harness.config.load import load
 from harness.config.yaml import parse, read
+from harness.console.answers import SPLITS
 from harness.errors import ConfigError
 
 TOP = Path(__file__).parents[2]
@@ -70,6 +71,14 @@ def test_a_new_config_holds_what_was_asked_for(call, tmp_path):
     call("new", "b.yaml", "--algorithms", "all")
     experiment, _ = load(tmp_path / "b.yaml")
     assert set(registry.names("surprise")) <= {each.name for each in experiment.algorithms}
+
+
+@pytest.mark.parametrize("command", [["new", "a.yaml"], ["run", "--dataset", "bundled"]])
+def test_an_override_changes_its_own_config_only(call, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    rest = [] if command[0] == "new" else ["--algorithms", "Random"]
+    call.done(*command, *rest, "--set", "split.test_size=0.1")
+    assert SPLITS["holdout"] == {"kind": "holdout", "test_size": 0.2}
 
 
 def test_what_was_assumed_is_said_as_the_config_spells_it_out(call, tmp_path):
