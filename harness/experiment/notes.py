@@ -186,6 +186,8 @@ def _notes_on_algorithms(plan: Plan, results: Evaluation) -> Iterator[Note]:
         untuned = [title for title in rows if rows[title].search is None and entries[title].space]
         if untuned:
             yield Note("not-tuned", {"algorithms": untuned})
+    elif "tuning" in plan.experiment.model_fields_set:
+        yield Note("tuning-unused")
     for name, titles in settings_of_one(plan.experiment).items():
         yield Note("chosen-on-test", {"algorithm": name, "n": len(titles)})
     if blank := [str(metric) for metric in plan.metrics if metric.definition.needs_ratings]:

@@ -76,6 +76,14 @@ def settings(space, **budget):
     return found
 
 
+def test_a_budget_without_anything_to_search_is_noted():
+    noted = [run(algorithms=["ItemMean"]), run()]
+    assert ["tuning-unused" in {note.code for note in each.notes} for each in noted] == [
+        True,
+        False,
+    ]
+
+
 def test_a_grid_of_four_settings_with_four_trials_tries_all_four():
     done = run()
     assert tried(done) == [{"k": k, "min_k": m} for k in (2, 5) for m in (1, 2)]
