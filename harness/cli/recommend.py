@@ -161,6 +161,8 @@ def recommend(
         f"{counted(n_items, 'recommendation')} for {counted(n_users - len(without_list), 'user')}"
     )
     say(f"{lists}{place}", err=True)
+    if output and documents:
+        documents[0].files.append(str(output))
     if without_list:
         shown = f"{counted(len(without_list), 'user')}: {_few(without_list)}"
         say(f"note: no item is left for {shown}", err=True)

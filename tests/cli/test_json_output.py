@@ -107,6 +107,11 @@ def test_every_command_prints_one_document_and_nothing_else(call, folder, name):
         assert value["files"]
 
 
+def test_a_file_of_recommendations_is_named(call, folder):
+    code, out, _ = call("recommend", "one", "--top", "2", *RESULTS, "-o", "lists.csv", "--json")
+    assert (code, document(out)["files"]) == (0, ["lists.csv"])
+
+
 def test_the_values_of_a_run_are_those_of_its_table(call, folder):
     (run,) = document(call.done("table", "one", *RESULTS, "--json"))["result"]["runs"]
     table = harness.read_run("runs/one").table
