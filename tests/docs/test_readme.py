@@ -20,6 +20,8 @@ TOP = Path(__file__).parents[2]
 PAGES = [TOP / "README.md", *sorted((TOP / "docs").rglob("*.md"))]
 FILE = re.compile(r"^<!-- file: ([\w-]+\.yaml) -->\n```yaml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 """A config that a page shows, and the name under which another one on the page extends it."""
+OF_LIBRARIES = re.compile(r"^<!-- conformance: \w+ -->.*?^<!-- end -->$", re.MULTILINE | re.DOTALL)
+"""What only other libraries run: `tests/extras/conformance` does, where it may install them."""
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SCRIPT = re.compile(r"^<!-- file: [\w-]+\.py -->\n```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 """A file that commands of the page call, which are run with the page."""
@@ -33,8 +35,9 @@ def blocks(language):
             marks=[] if page.name == "README.md" else [pytest.mark.long],
         )
         for page in PAGES
-        for number, (kind, code) in enumerate(BLOCK.findall(page.read_text(encoding="utf-8")))
-        if kind == language and code not in SCRIPT.findall(page.read_text(encoding="utf-8"))
+        for text in [OF_LIBRARIES.sub("", page.read_text(encoding="utf-8"))]
+        for number, (kind, code) in enumerate(BLOCK.findall(text))
+        if kind == language and code not in SCRIPT.findall(text)
     ]
 
 

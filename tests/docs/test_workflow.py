@@ -27,7 +27,7 @@ def lines():
         step["run"] for job in workflow["jobs"].values() for step in job["steps"] if "run" in step
     ]
     install, *commands = steps
-    assert install == "pip install surprise-harness"
+    assert install == "pip install ./surprise-harness"
     return [shlex.split(command) for command in commands]
 
 
