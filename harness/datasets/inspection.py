@@ -7,7 +7,7 @@ that say the same; what is not is refused, with keys that decide it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -36,7 +36,7 @@ from harness.datasets.readers.packed import Progress, unpacked
 from harness.datasets.readers.text import Delimited, Seen, look
 from harness.datasets.readers.trec import RUN, form_of_lines
 from harness.datasets.remedies import Remedy
-from harness.datasets.section import OF_TEXT, OF_VALUES, DatasetSection, name_of, why_not
+from harness.datasets.section import OF_TEXT, OF_VALUES, DatasetSection, name_of
 from harness.errors import ColumnsError, DataError
 from harness.notes.note import Note
 
@@ -224,7 +224,7 @@ def inspect(section: DatasetSection, base: Path | None = None) -> Iterator[Inspe
         yield Inspection(section, name, members)
 
 
-def inspect_file(path: Path, where: str, options: ReadOptions, given: set[str]) -> InspectedFile:
+def inspect_file(path: Path, where: str, options: ReadOptions, given: Set[str]) -> InspectedFile:
     """Return what is found of one file that is not packed; `given` are keys that decide."""
     kind = options.kind or recognised(path, where)
     reader = Delimited() if kind is None else reader_named(kind)
@@ -232,9 +232,6 @@ def inspect_file(path: Path, where: str, options: ReadOptions, given: set[str]) 
     if kind == "matrix" and (of_file := recognised(path, where)) and not is_text(of_file):
         kind, reader = of_file, reader_named(of_file)
         options = replace(options, is_wide=True)
-    for key in given.intersection((*OF_TEXT, "table", "query")):
-        if getattr(options, key) and (why := why_not(key, kind or "csv")):
-            raise DataError(f"{where}: {key}: {why}")
     if not isinstance(reader, Delimited):
         return InspectedFile(path, where, kind, options)
     with reading(where, kind):

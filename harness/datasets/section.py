@@ -486,28 +486,22 @@ OF_SHEETS = ("header", "skip", "comment")
 
 def check_key_of_file(key: str, value: object, others: Mapping[str, Any]) -> None:
     """Raise `ValueError` where a key does not fit the keys before it."""
-    name, kind = others.get("name"), others.get("format")
+    name, kind, path = (others.get(other) for other in ("name", "format", "path"))
     if name is not None:
         raise ValueError(
             f"what {name} looks like is known; leave this out, "
             "or leave out name to read a file of your own"
         )
-    if kind is not None and (why := why_not(key, kind)):
-        raise ValueError(why)
+    kind = kind or kind_of((path[0] if isinstance(path, list) else path) or "")
+    is_of_text = key in OF_TEXT and not (kind == "excel" and key in OF_SHEETS)
+    if kind is not None and not is_text(kind) and is_of_text:
+        raise ValueError(f"a {label_of(kind)} file has none; leave this out")
+    if key in ("table", "query") and kind is not None and not has_tables(kind):
+        raise ValueError(f"a {label_of(kind)} file has no tables; leave this out")
     if key == "query" and others.get("table") is not None:
         raise ValueError("a query names its tables; leave out table or query")
     if key == "separator" and any(mark in str(value) for mark in '"\r\n'):
         raise ValueError(f"{value!r} cannot separate fields; use one such as ',' or '::'")
-
-
-def why_not(key: str, kind: str) -> str:
-    """Return why files of a format have no use for a key; empty where they have."""
-    is_of_text = key in OF_TEXT and not (kind == "excel" and key in OF_SHEETS)
-    if is_of_text and not is_text(kind):
-        return f"a {label_of(kind)} file has none; leave this out"
-    if key in ("table", "query") and not has_tables(kind):
-        return f"a {label_of(kind)} file has no tables; leave this out"
-    return ""
 
 
 def check_copy(section: DatasetSection) -> None:

@@ -46,11 +46,8 @@ def test_a_source_can_be_named_in_many_ways(value: Any, name: str | None, path: 
         ({"name": "ml-1m", "separator": ","}, ("separator",), "what ml-1m looks like is known"),
         ({"name": "ml-1m", "columns": {}}, ("columns",), "what ml-1m looks like is known"),
         ({"name": "bundled", "path": "a.csv"}, (), "bundled is not read from a path"),
-        (
-            {"format": "parquet", "header": True, "path": "a"},
-            ("header",),
-            "a Parquet file has none",
-        ),
+        ({"path": "a.parquet", "header": True}, ("header",), "a Parquet file has none"),
+        ({"path": "A.PQ", "separator": ","}, ("separator",), "a Parquet file has none"),
         ({"path": "a", "format": "parquet", "encoding": "utf-8"}, ("encoding",), "a Parquet file"),
         ({"path": "a.csv", "separator": "\n"}, ("separator",), "cannot separate fields"),
         ({"path": "a.csv", "scale": [5, 1]}, ("scale",), r"\[5, 1\] is not a scale"),

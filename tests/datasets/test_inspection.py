@@ -459,21 +459,3 @@ def test_set_of_describe_and_new_is_for_files(folder, call):
     assert read(folder / "c.yaml").data["dataset"]["duplicates"] == "first"
     call.done("new", "d.yaml", "--set", "split.test_size=0.3", "--yes")
     assert read(folder / "d.yaml").data["split"]["test_size"] == 0.3
-
-
-@pytest.mark.parametrize(("name", "key"), [("a.parquet", "separator"), ("a.xlsx", "quotes")])
-def test_a_key_of_text_is_judged_by_the_bytes_of_a_file_not_by_its_ending(tmp_path, name, key):
-    value = {"separator": ";", "quotes": "double"}[key]
-    (tmp_path / name).write_text("user;item;rating\n1;2;3\n1;3;4\n2;2;5\n")
-    assert len(harness.load({"path": str(tmp_path / name), key: value})) == 3
-    frame = harness.load({"path": str(tmp_path / name)}).to_frame()
-    frame.to_parquet(tmp_path / "b.csv")
-    with pytest.raises(DataError, match=rf"b\.csv: {key}: a Parquet file has none; leave this out"):
-        harness.load({"path": str(tmp_path / "b.csv"), key: value})
-
-
-def test_a_table_is_judged_by_the_bytes_of_a_file_not_by_its_ending(tmp_path):
-    path = tmp_path / "a.csv"
-    with closing(sqlite3.connect(path)) as opened:
-        opened.executescript("CREATE TABLE t (user, item, rating); INSERT INTO t VALUES (1, 2, 3)")
-    assert len(harness.load({"path": str(path), "table": "t", "scale": [1, 5]})) == 1
