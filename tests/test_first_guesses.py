@@ -71,7 +71,7 @@ GUESSES = guesses()
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def made(tmp_path_factory):
     """A folder with ratings, predictions, recommendations, a config, a model and a run."""
     folder = tmp_path_factory.mktemp("guesses")
     rng = random.Random(3)
@@ -92,34 +92,37 @@ def folder(tmp_path_factory):
         for results in ("runs", "kept"):
             harness.run(config, results=results)
         harness.save_model(harness.fit("SVD", harness.load("ratings.csv")), "model.zip")
-    for other in ("session", "terminal"):  # a run of the one has a name of the other
-        shutil.copytree(folder, folder / other, ignore=lambda *_: ["session", "terminal"])
     return folder
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
+def folder(made, tmp_path, monkeypatch):
+    """The current folder, as nothing was tried in it."""
+    monkeypatch.chdir(shutil.copytree(made, tmp_path / "tried"))
+
+
+@pytest.fixture
 def known(folder):
     """What a guess in Python finds."""
-    with contextlib.chdir(folder):
-        frame = pd.read_csv("ratings.csv")
-        estimated = [("x", 5, 4.5), ("y", 3, 2.0), ("z", 4, 4.8)]
-        return {
-            "harness": harness,
-            "np": np,
-            "pd": pd,
-            "surprise": surprise,
-            "Own": Own,
-            "OwnOfSurprise": OwnOfSurprise,
-            "own_metric": own_metric,
-            "frame": frame,
-            "renamed": pd.DataFrame({"customer_id": ["u3"], "sku": ["i1"], "stars": [4]}),
-            "numbered": pd.DataFrame({"user": [3], "item": [1], "rating": [4]}),
-            "data": harness.load("ratings.csv"),
-            "run": harness.read_run("kept/run"),
-            "model": harness.load_model("model.zip"),
-            "predictions": [surprise.Prediction("a", *each, {}) for each in estimated],
-            "config": {"dataset": "ratings.csv", "algorithms": ["SVD"], "metrics": ["ndcg@5"]},
-        }
+    frame = pd.read_csv("ratings.csv")
+    estimated = [("x", 5, 4.5), ("y", 3, 2.0), ("z", 4, 4.8)]
+    return {
+        "harness": harness,
+        "np": np,
+        "pd": pd,
+        "surprise": surprise,
+        "Own": Own,
+        "OwnOfSurprise": OwnOfSurprise,
+        "own_metric": own_metric,
+        "frame": frame,
+        "renamed": pd.DataFrame({"customer_id": ["u3"], "sku": ["i1"], "stars": [4]}),
+        "numbered": pd.DataFrame({"user": [3], "item": [1], "rating": [4]}),
+        "data": harness.load("ratings.csv"),
+        "run": harness.read_run("kept/run"),
+        "model": harness.load_model("model.zip"),
+        "predictions": [surprise.Prediction("a", *each, {}) for each in estimated],
+        "config": {"dataset": "ratings.csv", "algorithms": ["SVD"], "metrics": ["ndcg@5"]},
+    }
 
 
 def of_python(guess, known):
@@ -143,9 +146,8 @@ def of_shell(guess):
 
 
 @pytest.mark.parametrize("section", GUESSES)
-def test_first_guesses_are_answered(section, folder, known, monkeypatch, capsys):
+def test_first_guesses_are_answered(section, known, capsys):
     is_command = section.startswith("commands")
-    monkeypatch.chdir(folder / ("terminal" if is_command else "session"))
     wrong = []
     for kind, guess, answer in GUESSES[section]:
         with warnings.catch_warnings():

@@ -324,8 +324,10 @@ def test_a_worker_that_tests_fork_computes_and_records_as_one_that_is_started(pr
     for kind, beginnings in libraries.items():
         found, expected = getattr(less, kind), getattr(more, kind)
         assert found.items() <= expected.items()
-        missing = [Path(name).name.lstrip(".") for name in expected.keys() - found.keys()]
-        assert all(name.startswith(beginnings) for name in missing), missing
+        missing = [Path(name) for name in expected.keys() - found.keys()]
+        missing = [name for name in missing if not {"numba", "scipy"} & {*name.parts}]
+        names = [name.name.lstrip(".") for name in missing]
+        assert all(name.startswith(beginnings) for name in names), missing
 
 
 @pytest.mark.long

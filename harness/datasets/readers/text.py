@@ -812,7 +812,7 @@ class _Rows:
         if self.has_quotes or layout.separator != "\t" or not _fit_as_text(block, layout):
             return False
         whole = block
-        if len(block) >= BLOCK:  # of which the last row may go on
+        if 2 * len(block) >= BLOCK:  # its last row may go on; each line end was two characters
             whole = block[: block.rstrip("\n").rfind("\n") + 1]
         if _pair_up(whole, layout):
             self.has_quotes = re.search(rf"(?m)(^|\t){layout.quote}", whole) is not None

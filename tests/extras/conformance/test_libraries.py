@@ -32,6 +32,9 @@ def test_at_least_twelve_libraries_are_kept_each_with_version_and_adapter():
 def test_the_kept_answers_follow_from_the_kept_values(name):
     found = profile(KEPT[name]["returned"]).to_dict()
     kept = {key: KEPT[name][key] for key in found}
+    # Versions of Python add floats in other orders.
+    key = "largest_difference"
+    assert found.pop(key) == pytest.approx(kept.pop(key), abs=1e-14)
     assert json.loads(json.dumps(found)) == kept
 
 
