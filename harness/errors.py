@@ -26,7 +26,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -221,6 +220,8 @@ def nearest(word: object, choices: Iterable[str], least: float | None = None) ->
     >>> nearest("RMES", ["rmse", "mae"]), nearest("x", ["rmse"])
     ('rmse', None)
     """
+    from difflib import get_close_matches
+
     by_folded = {choice.casefold(): choice for choice in choices}
     close = get_close_matches(str(word).casefold(), by_folded, n=1, cutoff=least or 0.6)
     return by_folded[close[0]] if close else None

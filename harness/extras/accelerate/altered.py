@@ -112,6 +112,14 @@ def _take(owner: Owner) -> None:
     _taken[owner] = _Taken(dict(vars(owner)), functions)
 
 
+def remember_name(owner: Owner, name: str) -> None:
+    """Note what the patch has put in one more place of a class."""
+    names, functions = _taken[owner]
+    names[name] = function = vars(owner)[name]
+    functions[:] = [each for each in functions if each[0] != name]
+    functions.append((name, function, _parts(function)))
+
+
 def _function(value: Any) -> Any:
     """Return the function within a property, a class method or a static method."""
     if isinstance(value, property):

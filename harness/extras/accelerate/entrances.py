@@ -86,52 +86,6 @@ def test(owner: type, name: str, original: Method) -> Method:
     return test
 
 
-def predict(owner: type, name: str, original: Method | None) -> Method:
-    """Return the ``predict`` of a class that inherits that of ``AlgoBase``."""
-
-    @wraps(surprise.AlgoBase.predict)
-    def predict(self: Any, *arguments: Any, **options: Any) -> Any:
-        if worth.known.is_loaded:
-            return faster(owner, name, original)(self, *arguments, **options)
-        return surprise.AlgoBase.predict(self, *arguments, **options)
-
-    return predict
-
-
-def once_loaded(owner: type, name: str, original: Method) -> Method:
-    """Return a method that concerns only what accelerated calls have made."""
-
-    @wraps(original)
-    def method(self: Any, *arguments: Any, **options: Any) -> Any:
-        if worth.known.is_loaded:
-            return faster(owner, name, original)(self, *arguments, **options)
-        return original(self, *arguments, **options)
-
-    return method
-
-
-def missing_attribute(owner: type, name: str, original: Method | None) -> Method:
-    """Return ``__getattr__``, which makes what accelerated calls have left for later."""
-
-    def read(self: Any, attribute: str) -> Any:
-        if worth.known.is_loaded:
-            return faster(owner, name, original)(self, attribute)
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {attribute!r}")
-
-    return read
-
-
-def state_of(owner: type, name: str, original: Method | None) -> Method:
-    """Return ``__getstate__``."""
-
-    def state_of(self: Any) -> Any:
-        if worth.known.is_loaded:
-            return faster(owner, name, original)(self)
-        return vars(self)
-
-    return state_of
-
-
 def counted(call: str, saved: Saved) -> Callable[[type, str, Method], Method]:
     """Return what makes any other method; `saved` takes the arguments of the method."""
 

@@ -45,7 +45,7 @@ Entrance = Callable[[type, str, Any], Callable[..., Any]]
 
 
 def _methods() -> list[tuple[type, str, Entrance]]:
-    """Return the methods that are replaced, and what makes that which replaces them."""
+    """Return the methods that are replaced at once, and what makes that which replaces them."""
     model, trainset, dataset = surprise.AlgoBase, surprise.Trainset, surprise.Dataset
     auto_folds, counted = surprise.dataset.DatasetAutoFolds, entrances.counted
     iterators = selection.KFold, selection.ShuffleSplit, selection.LeaveOneOut
@@ -59,21 +59,26 @@ def _methods() -> list[tuple[type, str, Entrance]]:
     return [
         *((kind, "fit", entrances.fit) for kind in worth.MODELS),
         (model, "test", entrances.test),
-        *((kind, "predict", entrances.predict) for kind in worth.SLOW_TO_PREDICT),
         (model, baselines, counted(baselines, lambda self: US * self.trainset.n_ratings)),
         (
             model,
             similarities,
             counted(similarities, lambda self: worth.saved_by_similarities(self, self.trainset)),
         ),
-        (model, "get_neighbors", entrances.once_loaded),
-        *((kind, "__getattr__", entrances.missing_attribute) for kind in (model, trainset)),
-        *((kind, "__getstate__", entrances.state_of) for kind in (model, trainset)),
         *((owner, name, counted(name, saved)) for (owner, name), saved in by_columns.items()),
         (dataset, "read_ratings", counted("load_from_file", entrances.saved_by_reading)),
         (auto_folds, "__init__", entrances.load),
         *((kind, "split", entrances.split) for kind in iterators),
     ]
+
+
+_OF_WHAT_WAITS = (
+    *((kind, "predict") for kind in worth.SLOW_TO_PREDICT),
+    (surprise.AlgoBase, "get_neighbors"),
+    *((surprise.AlgoBase, name) for name in ("__getattr__", "__getstate__")),
+    *((surprise.Trainset, name) for name in ("__getattr__", "__getstate__")),
+)
+"""The methods that concern only what accelerated calls have made."""
 
 
 def patch_surprise(
@@ -135,6 +140,7 @@ def unpatch_surprise() -> None:
     with _changing:
         if not state.is_patched:
             return
+        worth.known.prepare = None
         if worth.known.is_loaded:
             _make_what_waits()
         while _installed:
@@ -225,6 +231,24 @@ def _install() -> None:
         if function is _measures[name][0]:
             function.__code__ = getattr(_Measures, name).__code__
     altered.remember()
+    worth.known.prepare = _install_what_waits
+    if worth.known.is_loaded:
+        worth.known.load()
+
+
+def _install_what_waits() -> None:
+    """Replace the methods of what accelerated calls make, before the first of them.
+
+    Python reads every attribute of a class that has ``__getattr__`` more slowly: a test took a
+    third longer. A script of small calls does without.
+    """
+    with _changing:
+        for owner, name in _OF_WHAT_WAITS if _installed else ():  # another thread may unpatch
+            if altered.is_own(owner, name):  # else a script put its own there
+                value = vars(owner).get(name)
+                original = _MISSING if name not in vars(owner) else value
+                _put(owner, name, original, partial(entrances.faster, owner, name, value))
+                altered.remember_name(owner, name)
 
 
 def _take_back() -> None:

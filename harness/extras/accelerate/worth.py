@@ -6,7 +6,7 @@ Surprise's own code answers; from then on all calls are accelerated.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from threading import local
 from time import perf_counter
@@ -41,6 +41,14 @@ class Known:
 
     is_loaded = False
     saved = 0.0  # seconds
+    prepare: Callable[[], None] | None = None
+    """What is done once before the first call that is accelerated."""
+
+    def load(self) -> None:
+        """Do what has to be done before a call is accelerated."""
+        prepare, self.prepare = self.prepare, None
+        if prepare is not None:
+            prepare()
 
 
 class _Around(local):
@@ -65,7 +73,10 @@ def is_worth(saved: float) -> bool:
             or saved * _around.folds_left >= LOADING
             or (saved > 0 and known.saved >= PATIENCE and not _around.depth)
         )
-    return known.is_loaded
+    if not known.is_loaded:
+        return False
+    known.load()
+    return True
 
 
 @contextmanager

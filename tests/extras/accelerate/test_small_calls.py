@@ -189,11 +189,45 @@ def test_no_fit_of_svdpp_depends_on_what_was_loaded_before(data):
 
 def test_each_method_that_is_replaced_has_an_accelerated_one():
     places = {(owner, name) for owner, name, _ in patching._methods()}
-    assert places == {*replacements.METHODS}
+    assert not places & {*patching._OF_WHAT_WAITS}
+    assert places | {*patching._OF_WHAT_WAITS} == {*replacements.METHODS}
     assert {*worth.SLOW_TO_PREDICT} == {*one_by_one.ESTIMATES}
     assert {*worth.MODELS} == {*fits.FITS}
     truncating = {kind for kind in worth.MODELS if registry.entry_of(kind).truncates}
     assert truncating == {*TRUNCATING}
+
+
+def classes():
+    return [{**vars(kind)} for kind in (surprise.AlgoBase, surprise.Trainset, *worth.MODELS)]
+
+
+def test_reading_an_attribute_takes_no_longer_until_a_call_is_accelerated(data):
+    before = classes()
+    with harness.patched_surprise():
+        model = surprise.KNNBasic(verbose=False).fit(data.build_full_trainset())
+        assert not hasattr(surprise.AlgoBase, "__getattr__")
+        assert not hasattr(surprise.Trainset, "__getattr__")
+        assert "predict" not in vars(surprise.KNNBasic)
+        worth.known.saved = worth.PATIENCE
+        again = surprise.KNNBasic(verbose=False).fit(data.build_full_trainset())
+        assert "accelerated" in ways()
+        assert hasattr(surprise.AlgoBase, "__getattr__")
+        assert hasattr(surprise.Trainset, "__getattr__")
+        assert again.predict(1, 1) == model.predict(1, 1)
+    assert classes() == before
+    np.testing.assert_array_equal(again.sim, model.sim)
+
+
+def test_a_method_that_a_script_puts_there_before_the_first_accelerated_call_stays(data):
+    def predict(self, *arguments, **options):
+        return "of the script"
+
+    with harness.patched_surprise(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(surprise.KNNBasic, "predict", predict, raising=False)
+        worth.known.saved = worth.PATIENCE
+        model = surprise.KNNBasic(verbose=False).fit(data.build_full_trainset())
+        assert "accelerated" in ways()
+        assert model.predict(1, 1) == "of the script"
 
 
 @pytest.mark.parametrize("thing", [object(), None, 3, "text"])
