@@ -6,6 +6,7 @@ inherit it: Matplotlib, Hypothesis and IPython decide at import where they keep 
 
 from __future__ import annotations
 
+import compileall
 import gc
 import itertools
 import os
@@ -14,6 +15,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +42,18 @@ def _private_home() -> Path:
     return home
 
 
+def _compile_the_package() -> None:
+    """Write bytecode beside the package, which each process that a test starts reads.
+
+    Where Python is told to write none, each of them would compile every module again.
+    """
+    package = find_spec("harness")
+    if package and "PYTEST_XDIST_WORKER" not in os.environ:
+        for folder in package.submodule_search_locations or ():
+            compileall.compile_dir(folder, quiet=2)
+
+
+_compile_the_package()
 USERS_HOME = os.environ.setdefault("HARNESS_TESTS_USERS_HOME", str(Path.home()))
 HOME = _private_home()
 os.environ.pop("COLUMNS", None)  # which would wrap what commands print, here and in each worker
@@ -92,13 +106,20 @@ _leave_out_constants_of_the_code()
 
 
 def _compile_in_turn() -> None:
-    """Let one worker compile a kernel while another waits for it, to read it from disk then."""
+    """Let one worker compile a kernel while another waits for it, to read it from disk then.
+
+    Two workers compile different kernels at once. A thread takes Numba's own lock first: else one
+    could hold that lock and wait for a kernel, while another holds the kernel and waits for Numba.
+    """
+    from numba.core.compiler_lock import global_compiler_lock
     from numba.core.dispatcher import Dispatcher
 
-    compile_now, turn = Dispatcher.compile, FileLock(HOME / "compile.lock")
+    compile_now, turns = Dispatcher.compile, dict[str, FileLock]()
 
     def compile_in_turn(self: Any, signature: Any) -> Any:
-        with turn:
+        function = self.py_func
+        name = f"{function.__module__}.{function.__qualname__}".replace("<", "").replace(">", "")
+        with global_compiler_lock, turns.setdefault(name, FileLock(HOME / f"{name}.lock")):
             return compile_now(self, signature)
 
     Dispatcher.compile = compile_in_turn
@@ -112,14 +133,17 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 def pytest_collection() -> Iterator[object]:
     """Look for no garbage while tests are collected, and later for none among what was collected.
 
-    That takes nearly a third of the time of the collection, and finds nothing.
+    That takes nearly a third of the time of the collection, and finds nothing. Another third is to
+    rewrite assertions: pytest keeps what it wrote, also where Python is told to write no bytecode.
     """
+    writes_none, sys.dont_write_bytecode = sys.dont_write_bytecode, False
     gc.disable()
     try:
         return (yield)
     finally:
         gc.enable()
         gc.freeze()
+        sys.dont_write_bytecode = writes_none
 
 
 @pytest.hookimpl(tryfirst=True)  # before those that are long are left out

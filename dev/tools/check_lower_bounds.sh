@@ -12,7 +12,7 @@ source=$PWD
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-export HARNESS_CACHE="$work/cache"
+export HARNESS_CACHE="$work/cache" UV_COMPILE_BYTECODE=1 # else each process compiles every module
 
 # Where pip is sent to another index, so is uv.
 [ -z "${PIP_INDEX_URL:-}" ] || export UV_DEFAULT_INDEX="${UV_DEFAULT_INDEX:-$PIP_INDEX_URL}"

@@ -18,7 +18,7 @@ uv venv --quiet "$work/venv"
 python="$work/venv/bin/python"
 install() { uv pip install --quiet --python "$python" --constraint "$source/dev/constraints.txt" "$@"; }
 install "$work"/dist/*.whl
-export HARNESS_CACHE="$work/cache"
+export HARNESS_CACHE="$work/cache" UV_COMPILE_BYTECODE=1 # else each process compiles every module
 mkdir "$work/away" && cd "$work/away"
 
 found=$("$python" -c 'import harness; print(harness.__file__)')
