@@ -23,6 +23,8 @@ FILE = re.compile(r"^<!-- file: ([\w-]+\.yaml) -->\n```yaml\n(.*?)^```$", re.MUL
 OF_LIBRARIES = re.compile(r"^<!-- conformance: \w+ -->.*?^<!-- end -->$", re.MULTILINE | re.DOTALL)
 """What only other libraries run: `tests/extras/conformance` does, where it may install them."""
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+SHOWN = re.compile(r"\s*<!-- output -->")
+"""After a block that `test_documentation.py` runs, to compare what it prints."""
 SCRIPT = re.compile(r"^<!-- file: [\w-]+\.py -->\n```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 """A file that commands of the page call, which are run with the page."""
 
@@ -36,8 +38,10 @@ def blocks(language):
         )
         for page in PAGES
         for text in [OF_LIBRARIES.sub("", page.read_text(encoding="utf-8"))]
-        for number, (kind, code) in enumerate(BLOCK.findall(text))
+        for number, block in enumerate(BLOCK.finditer(text))
+        for kind, code in [block.groups()]
         if kind == language and code not in SCRIPT.findall(text)
+        if not SHOWN.match(text, block.end())
     ]
 
 
