@@ -188,6 +188,12 @@ def started_workers(monkeypatch: pytest.MonkeyPatch, _forked_workers: None) -> N
 
 
 @pytest.fixture
+def forked_workers(monkeypatch: pytest.MonkeyPatch, _forked_workers: None) -> None:
+    """Fork the worker processes of runs in a test that is long, and tests what runs make."""
+    monkeypatch.setattr(processes, "subprocess", FORKED)
+
+
+@pytest.fixture
 def module(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[str]:

@@ -245,14 +245,17 @@ VALUES = (MISSING, None, True, *NUMBERS, *TEXTS, [], [[]], {}, {"a": [{}]})
 
 
 def mutated(info, path, value):
-    changed = copy.deepcopy(info)
-    node = reduce(getitem, path[:-1], changed)
-    if value is MISSING:
-        del node[path[-1]]
+    """Copy what is changed, which shares all the rest."""
+    key, *inner = path
+    changed = copy.copy(info)
+    if inner:
+        changed[key] = mutated(info[key], inner, value)
+    elif value is MISSING:
+        del changed[key]
     elif value == "twice":
-        node[path[-1]] = [*node[path[-1]], node[path[-1]][0]]
+        changed[key] = [*info[key], info[key][0]]
     else:
-        node[path[-1]] = value
+        changed[key] = value
     return changed
 
 

@@ -270,6 +270,7 @@ KINDS += ("analyses", "add", "trackers", "commands")
 @pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("does", DOES[1:])
+@pytest.mark.usefixtures("forked_workers")
 def test_one_kind_leaves_every_command_in_order(every, monkeypatch, does, kind):
     monkeypatch.setenv("EVERY", does)
     monkeypatch.setenv("EVERY_KIND", kind)
