@@ -17,9 +17,7 @@ from harness.extras.reproduce import (
     Quantity,
     compare,
     published,
-    reproduce,
     sources,
-    trained_runs,
 )
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "errata.md"
@@ -125,12 +123,3 @@ def test_a_wrong_number_is_an_erratum_where_the_right_one_is_a_band():
     assert (finding.verdict, finding.difference) == ("erratum", None)
     (finding,) = compare(quantity, Band(0.57, 0.76))
     assert finding.verdict == "differs"
-
-
-@pytest.mark.long
-@pytest.mark.network
-def test_every_erratum_comes_out_with_ml_100k(ml_100k):
-    runs = trained_runs(ratings=ml_100k)
-    for source in ("poznan-lab", "hug-2020-compare", "linksboy", "segura"):
-        for finding in reproduce(source, runs):
-            assert finding.verdict not in ("differs", "outside the band", "not run"), finding
