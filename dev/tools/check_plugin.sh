@@ -17,7 +17,8 @@ cp -r examples/plugin "$work/plugin"
 cd "$work"
 
 "$python" -m pytest --quiet -p no:cacheprovider plugin/tests
-"$harness" list plugins --check
+"$harness" list plugins --check | tee checked.txt
+[ "$(grep -c 'harness-shelf .* passes' checked.txt)" = 13 ] # one of each kind
 "$harness" run --quiet plugin/config.yaml
 [ "$(wc -l <rows.log)" = 10 ] && "$harness" row-count runs/config | grep -qx '10 rows'
 cat >rare.yaml <<'YAML'

@@ -23,6 +23,7 @@ def shelf(site, cli, monkeypatch):
     groups = project["entry-points"]
     points = {group.removeprefix("harness."): named for group, named in groups.items()}
     install(site, project["name"], project["version"], points)
+    plugins.refresh()  # `new` has looked what is installed
     monkeypatch.syspath_prepend(folder)
     yield folder
     for name in [name for name in sys.modules if name.partition(".")[0] == "shelf"]:
@@ -48,8 +49,8 @@ def test_the_template_is_the_example(cli, tmp_path):
     assert "name the FILE to write" in cli.refused("new")
 
 
-@pytest.mark.long
-def test_the_template_is_listed_with_its_package_and_passes(cli, shelf):
+def test_the_template_is_listed_with_its_package(cli, shelf):
+    """`dev/tools/check_plugin.sh` installs it, and checks that each of its plug-ins passes."""
     kinds = {
         "DampedMean": "algorithms",
         "small_share": "metrics",
@@ -70,10 +71,7 @@ def test_the_template_is_listed_with_its_package_and_passes(cli, shelf):
         assert [name, kind, "harness-shelf", "0.1", "usable"] in listed
     assert ["built", "in", "metrics", "surprise-harness"] in [row[1:5] for row in listed]
     assert ["ndcg", "metrics"] not in [row[:2] for row in listed]
-    checked = rows(cli.done("list", "plugins", "--check"))
     assert set(kinds.values()) == set(plugins.KINDS)
-    for name, kind in kinds.items():
-        assert [name, kind, "harness-shelf", "0.1", "passes"] in checked
 
 
 def test_lists_and_errors_name_the_package_of_a_plugin(cli, shelf):
