@@ -598,7 +598,8 @@ class Scratch:
         return subprocess.run(
             [sys.executable, *arguments],
             cwd=self.folder,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
+            # Each process reads the bytecode of those before it.
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(paths), "PYTHONDONTWRITEBYTECODE": ""},
             capture_output=True,
             text=True,
             timeout=600,
