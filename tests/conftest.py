@@ -75,9 +75,9 @@ TIMELESS = {
     "deadline": None,
     "suppress_health_check": [HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 }
-# Fewer cases than usual: the random search of CI draws a thousand.
+# Fewer cases than usual: the random search of CI draws five hundred.
 settings.register_profile("same", **TIMELESS, max_examples=15, derandomize=True, database=None)
-settings.register_profile("search", **TIMELESS, max_examples=1000, database=None)
+settings.register_profile("search", **TIMELESS, max_examples=500, database=None)
 settings.load_profile("same")
 
 
