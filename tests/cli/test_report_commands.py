@@ -112,9 +112,9 @@ def test_folds_are_shown_in_every_form_and_their_mean_is_the_value_of_the_table(
 @pytest.mark.parametrize(
     ("arguments", "names"),
     [
+        (("one", "--kind", "differences", "--metric", "ndcg@5"), {"differences-ndcg@5.svg"}),
         (("one", "--format", "svg"), {f"{name}.svg" for name in DRAWN}),
         (("one", "--format", "png"), {f"{name}.png" for name in DRAWN}),
-        (("one", "--kind", "differences", "--metric", "ndcg@5"), {"differences-ndcg@5.svg"}),
         (("one", "two", "--kind", "spread"), {"spread-ndcg@10.svg"}),
         (("data", "--kind", "tradeoff"), {f"tradeoff-ndcg@10-{table}.svg" for table in TABLES}),
     ],
@@ -198,7 +198,7 @@ def test_files_are_written_into_links_and_pipes_which_stay(call, tmp_path, targe
 @pytest.mark.parametrize(
     "command",
     [
-        "report one -o mine.html",
+        pytest.param("report one -o mine.html", marks=pytest.mark.long),
         pytest.param("compare one two -o mine.html", marks=pytest.mark.long),
         "compare --across data -o mine.csv",
         "methods one -o mine.md",

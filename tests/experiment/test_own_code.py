@@ -307,6 +307,8 @@ def test_one_process_serves_all_cells_of_a_run(project, monkeypatch):
     assert [child.recorded for child in started] == [True]
 
 
+@pytest.mark.long
+@pytest.mark.usefixtures("forked_workers")
 @pytest.mark.skipif(sys.platform != "linux", reason="all workers are started")
 def test_a_worker_that_tests_fork_computes_and_records_as_one_that_is_started(project, request):
     write(project, own=at_import("import deep; value = deep.K"), deep=DEEP.format(2))

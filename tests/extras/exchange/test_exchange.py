@@ -2,6 +2,8 @@
 
 import json
 import re
+import shutil
+from contextlib import redirect_stdout
 from io import StringIO
 
 import pandas as pd
@@ -10,6 +12,7 @@ import surprise
 from surprise import Dataset, Reader
 
 import harness
+from harness.console.commands import main
 
 CONFIG = """\
 dataset: {synthetic: {n_users: 40, n_items: 60, n_ratings: 700}}
@@ -22,12 +25,27 @@ statistics: {resamples: 200}
 FILES = ("1.csv", "2.csv")
 
 
+@pytest.fixture(scope="module")
+def original(tmp_path_factory):
+    """A folder with a run, its cache and its exported folds."""
+    folder = tmp_path_factory.mktemp("original")
+    (folder / "own.yaml").write_text(CONFIG)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HARNESS_CACHE", str(folder / "cache"))
+        patch.chdir(folder)
+        for command in ("run own.yaml -q", "split own.yaml --export folds"):
+            with redirect_stdout(StringIO()) as out, pytest.raises(SystemExit) as left:
+                main(command.split())
+            assert left.value.code == 0
+    last = out.getvalue().splitlines()[-1]
+    assert last == "folds/split.json: fingerprints and files of 2 folds"
+    return folder
+
+
 @pytest.fixture
-def exported(call, tmp_path):
-    (tmp_path / "own.yaml").write_text(CONFIG)
-    call.done("run", "own.yaml", "-q")
-    out = call.done("split", "own.yaml", "--export", "folds")
-    assert out.splitlines()[-1] == "folds/split.json: fingerprints and files of 2 folds"
+def exported(call, tmp_path, original):
+    """A copy of that folder, in which commands are called."""
+    shutil.copytree(original, tmp_path, dirs_exist_ok=True)
     return tmp_path
 
 
@@ -166,7 +184,6 @@ def test_lists_by_rank_are_scored_like_their_estimates_and_have_no_errors(call, 
     assert ("rated", "top five") not in rows.index
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     ("files", "change", "message"),
     [
