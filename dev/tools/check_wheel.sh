@@ -30,5 +30,5 @@ found=$("$python" -c 'import harness; print(harness.__file__)')
 install pytest pytest-xdist pytest-timeout hypothesis jsonschema filelock threadpoolctl
 cp -r "$source/tests" "$source/configs" "$source/results" .
 "$python" -m pytest --quiet --numprocesses auto -p no:cacheprovider \
-  --import-mode=importlib --rootdir="$PWD" \
+  --import-mode=importlib --rootdir="$PWD" -m 'not long' \
   tests/test_foundations.py tests/config tests/results tests/rankings tests/statistics
