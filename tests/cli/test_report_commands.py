@@ -341,6 +341,7 @@ def test_no_file_is_written_through_a_link_that_may_come_with_a_run(call, tmp_pa
     assert target.read_text() == "mine"
 
 
+@pytest.mark.long
 def test_a_repeated_run_says_that_it_removed_the_page(call, tmp_path):
     (tmp_path / "c.yaml").write_text(
         "dataset: {synthetic: {n_users: 20, n_items: 20, n_ratings: 200}}\n"

@@ -72,6 +72,7 @@ def test_a_data_set_that_cannot_be_had_is_failed_rows(bad, place, monkeypatch):
         assert best.config["dataset"] == read.info.section("dataset", name).stated()
 
 
+@pytest.mark.long
 def test_a_split_that_one_data_set_does_not_allow_leaves_the_others():
     undated = {"path": "undated.csv", "scale": [1, 5]}
     changes = {"dataset": [undated, GOOD], "split": [BY_TIME, "holdout"], "seed": [0, 1]}

@@ -50,6 +50,7 @@ def test_counts_are_those_of_pandas():
     assert (found.mean, found.median) == (frame["rating"].mean(), frame["rating"].median())
 
 
+@pytest.mark.long
 def test_splits_are_those_of_the_run():
     (found,) = harness.describe(CONFIG)
     run = harness.run(CONFIG, results=None)

@@ -114,6 +114,7 @@ def of_others(run, labels=SOUND):
     ]
 
 
+@pytest.mark.long
 def test_it_is_a_blank_column_with_a_note_and_the_rest_is_as_without_it(own):
     alone, run_with = run(SOUND), run([*FAILS, *SOUND, "own:toy@5"])
     assert of_others(run_with) == of_others(alone)

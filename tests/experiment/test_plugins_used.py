@@ -83,6 +83,7 @@ def test_the_record_names_what_is_not_the_packages_own(elsewhere):
     ]
 
 
+@pytest.mark.long
 def test_it_is_read_and_shown_without_the_code(elsewhere, capsys):
     name, folder = elsewhere
     run = harness.read_run(folder)

@@ -299,13 +299,8 @@ def module_of(kind):
     return plugins.find("trials", kind).target.partition(":")[0]
 
 
-SHORT = ("datasets",)
-"""Kinds whose plug-ins are tried in two processes and run no benchmark."""
-
-
-@pytest.mark.parametrize(
-    "kind", [kind if kind in SHORT else pytest.param(kind, marks=pytest.mark.long) for kind in SAID]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("kind", SAID)
 def test_what_is_wrong_is_said(kind, module):
     names = {f"{module}:{name}": said for name, said in SAID[kind].items()}
     problems = conformance.problems_of(module_of(kind), [*names])
