@@ -4,8 +4,8 @@ A run with your own code, or with several workers, starts processes that import 
 takes much longer than the cells of a test. Here such a process runs the same program,
 `processes.START`, with the same environment, working folder, streams and signal mask; only its
 first imports are there already. The fixture ``started_workers`` starts processes as outside of
-tests, for tests of what can happen to them. So do tests that are ``long``, and any other system
-than Linux.
+tests, for tests of what can happen to them. So do tests that are ``long`` and do not ask for
+``forked_workers``, and any other system than Linux.
 """
 
 from __future__ import annotations

@@ -106,7 +106,6 @@ def test_ranks_among_a_few_candidates_get_a_note(candidates, n_notes):
         assert note.values["metrics"] == [NDCG]  # errors need no candidates
 
 
-@pytest.mark.long
 def test_a_search_can_be_decided_by_a_weighted_metric():
     rows = [{"name": "KNNBasic", "search": {"k": [2, 10]}}]
     values = {}
