@@ -165,6 +165,7 @@ def test_a_changed_number_is_computed_with(project, monkeypatch, right, name):
     assert (value, computed) == (right[4], 1)
 
 
+@pytest.mark.usefixtures("forked_workers")  # the test before this one starts them
 @pytest.mark.sample(12)
 @pytest.mark.parametrize("name", [name for name in SOME if not name.startswith("not recorded")])
 def test_what_did_not_change_is_reused(project, monkeypatch, name):
