@@ -28,7 +28,7 @@ def sections(draw):
     )
 
 
-@settings(max_examples=200)
+@settings(max_examples=min(200, 6 * settings().max_examples))  # all in a search
 @given(sections())
 def test_what_the_config_says_is_made_and_passes_the_checks_of_other_data(section):
     made = make_up(section)

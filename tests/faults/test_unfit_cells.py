@@ -214,7 +214,7 @@ def test_what_is_no_archive_of_arrays_is_refused(content):
         CellRecord.from_bytes(sealed(content), KEY)
 
 
-@settings(max_examples=200)
+@settings(max_examples=min(200, 6 * settings().max_examples))  # all in a search
 @given(data=st.data())
 def test_any_change_of_any_byte_is_found(data):
     content = bytearray(record().to_bytes(KEY))
@@ -235,7 +235,7 @@ def is_refused_or_possible(data):
     assert np.isfinite(read.pairs.estimates).all()
 
 
-@settings(max_examples=300)
+@settings(max_examples=min(300, 6 * settings().max_examples))  # all in a search
 @given(data=st.data())
 def test_any_change_of_a_number_is_refused_or_makes_a_possible_cell(data):
     header, arrays = taken_apart(record().to_bytes(KEY))
@@ -246,7 +246,7 @@ def test_any_change_of_a_number_is_refused_or_makes_a_possible_cell(data):
     is_refused_or_possible(put_together(header, arrays))
 
 
-@settings(max_examples=500)
+@settings(max_examples=min(500, 6 * settings().max_examples))  # all in a search
 @given(data=st.data())
 def test_any_change_under_a_right_checksum_is_refused_or_makes_a_possible_cell(data):
     content = bytearray(record().to_bytes(KEY)[START:])
