@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.extras.conformance.asking import ask, interpreter, libraries, version
-from harness.extras.conformance.command import ADAPTERS
+from harness.extras.conformance.asking import ADAPTERS, ask, interpreter, libraries, version
 from harness.extras.conformance.profile import profile, questions, suite
 
 KEPT = json.loads(
@@ -44,6 +43,23 @@ def test_every_deviation_is_reproduced_with_the_library_alone(name):
     shown = {each.question for each in libraries()[name].reproductions}
     assert odd == shown - {"label"}
     assert shown <= {*questions(), "label"}
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_every_library_names_the_places_that_document_it(name):
+    library, kept = libraries()[name], KEPT[name]
+    assert library.documentation
+    for each in library.documentation:
+        assert each.place
+        assert bool(each.address) == bool(each.version)
+        assert {*each.states, *each.otherwise} <= {*questions()} - {*library.of_caller}
+        assert all({**kept["answers"], **kept["unasked"]}[question] for question in each.states)
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_a_deviation_is_not_documented(name):
+    stated = {question for each in libraries()[name].documentation for question in each.states}
+    assert not stated & {finding["question"] for finding in KEPT[name]["findings"]}
 
 
 @FETCHES

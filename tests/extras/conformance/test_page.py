@@ -41,7 +41,7 @@ def test_seven_cases_are_shown_by_hand():
 
 def test_every_library_and_every_reproduction_is_on_the_page():
     for name, library in libraries().items():
-        assert PAGE.count(f"\n| {name} | ") == 2
+        assert PAGE.count(f"\n| {name} | ") == 3
         for each in library.reproductions:
             assert f"```python\n{each.code.strip()}\n```\n\n```text\n{each.prints}\n```" in PAGE
 
