@@ -119,15 +119,14 @@ def documentation(found: Mapping[str, Any]) -> Iterator[str]:
         asked = [question for question in differing if shown[name, question] not in none]
         places, states, otherwise = [], set[str](), {}
         for each in library.documentation:
-            address = f"https://pypi.org/project/{library.distribution}/{kept['version']}/"
-            places.append(
-                f"[{each.place}]({each.address or address}) ({each.version or kept['version']})"
-            )
-            states |= {*each.states}
-            where = f" in {each.place}" if len(library.documentation) > 1 else ""
+            installed = f"https://pypi.org/project/{library.distribution}/{kept['version']}/"
+            address, version = each.get("address", installed), each.get("version", kept["version"])
+            places.append(f"[{each['place']}]({address}) ({version})")
+            states |= {*each["states"]}
+            where = f" in {each['place']}" if len(library.documentation) > 1 else ""
             otherwise |= {
                 question: f"{COLUMNS[question]}{where} ({text})"
-                for question, text in each.otherwise.items()
+                for question, text in each.get("otherwise", {}).items()
             }
         cells = [
             name,
@@ -144,19 +143,19 @@ def reproductions(found: Mapping[str, Any]) -> Iterator[str]:
     for name, kept in found.items():
         library = libraries()[name]
         for each in library.reproductions:
-            finding = next((f for f in kept["findings"] if f["question"] == each.question), None)
-            known = questions().get(each.question)
+            finding = next((f for f in kept["findings"] if f["question"] == each["question"]), None)
+            known = questions().get(each["question"])
             title = known.title if known else "rank of a row"
             yield f"### {name} {kept['version']}: {title}"
             yield ""
-            yield f"{each.text[0].upper()}{each.text[1:]}."
+            yield f"{each['text'][0].upper()}{each['text'][1:]}."
             yield ""
             yield "```python"
-            yield each.code.strip()
+            yield each["code"].strip()
             yield "```"
             yield ""
             yield "```text"
-            yield each.prints
+            yield each["prints"]
             yield "```"
             yield ""
             if finding is not None:

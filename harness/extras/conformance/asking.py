@@ -31,28 +31,6 @@ PATIENCE = 900
 """Seconds after which an implementation is stopped."""
 
 
-class Snippet(Section):
-    """A deviation in at most five lines of only the library, and what they print."""
-
-    question: str
-    text: str
-    code: str
-    prints: str
-
-
-class Documentation(Section):
-    """A place that documents a library: the questions that it answers, by the value or otherwise.
-
-    Without an address it is in the installed package; `otherwise` says what it states instead.
-    """
-
-    place: str
-    address: str = ""
-    version: str = ""
-    states: list[str]
-    otherwise: dict[str, str] = Field(default_factory=dict)
-
-
 class TestedLibrary(Section):
     """A library of ``libraries.toml``."""
 
@@ -62,8 +40,8 @@ class TestedLibrary(Section):
     call: str
     takes: str
     note: str = ""
-    documentation: list[Documentation]
-    reproductions: list[Snippet] = Field(default_factory=list)
+    documentation: list[dict[str, Any]]
+    reproductions: list[dict[str, str]] = Field(default_factory=list)
 
     @property
     def of_caller(self) -> tuple[str, ...]:

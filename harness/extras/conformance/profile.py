@@ -57,8 +57,8 @@ class Deviation:
     """A value that no documented convention gives.
 
     `answer` names the known deviation that gives all values, or is "" where nothing does; `case` is
-    the first case that no convention explains, with what was returned, the nearest value of a
-    convention, its arithmetic, and the arithmetic of the known deviation.
+    the first case that no convention explains, with what was returned, the arithmetic of the
+    nearest convention, and the arithmetic of the known deviation.
     """
 
     question: str
@@ -67,7 +67,6 @@ class Deviation:
     case: str
     tells: str
     returned: float | str | None
-    expected: float
     arithmetic: str
     deviating: str = ""
 
@@ -296,11 +295,9 @@ def _finding(
     nearest = dict(sorted(left, key=lambda each: abs(value(case, each) - number))[0])
     if nearest["ties"] == "arbitrary":
         nearest["ties"] = "best"
-    expected = value(case, nearest)
     shown = returned if isinstance(returned, float | str) else None
-    sentence = "no convention gives this value"
-    sums = arithmetic(case, nearest)
-    return Deviation(question, "", sentence, case["name"], case["tells"], shown, expected, sums)
+    sentence, sums = "no convention gives this value", arithmetic(case, nearest)
+    return Deviation(question, "", sentence, case["name"], case["tells"], shown, sums)
 
 
 def arithmetic(case: Mapping[str, Any], answers: Mapping[str, str]) -> str:

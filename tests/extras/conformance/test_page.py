@@ -17,7 +17,9 @@ def test_every_library_and_every_reproduction_is_on_the_page():
     for name, library in libraries().items():
         assert PAGE.count(f"\n| {name} | ") == 3
         for each in library.reproductions:
-            assert f"```python\n{each.code.strip()}\n```\n\n```text\n{each.prints}\n```" in PAGE
+            assert (
+                f"```python\n{each['code'].strip()}\n```\n\n```text\n{each['prints']}\n```" in PAGE
+            )
 
 
 def test_the_tables_and_reproductions_are_those_of_the_kept_values():

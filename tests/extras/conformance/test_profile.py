@@ -324,8 +324,8 @@ def test_a_badge_says_what_is_computed_or_that_it_is_not_explained():
 @pytest.mark.parametrize("name", libraries())
 def test_a_reproduction_has_at_most_five_lines(name):
     for each in libraries()[name].reproductions:
-        assert 1 <= len([line for line in each.code.splitlines() if line]) <= 5
-        assert each.question in (*questions(), "label")
+        assert 1 <= len([line for line in each["code"].splitlines() if line]) <= 5
+        assert each["question"] in (*questions(), "label")
 
 
 def our_ndcg(relevance, scores, k, items=None):
