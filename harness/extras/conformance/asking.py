@@ -134,7 +134,7 @@ def interpreter(name: str) -> str:
                 if done.returncode:
                     said = (done.stderr.splitlines() or ["it said nothing"])[-1].strip()
                     raise HarnessError(
-                        f"{name}: could not be installed: {said[:300]}; install "
+                        f"could not be installed: {said[:300]}; install "
                         f"{library.distribution} into the environment of harness, or leave it out"
                     )
             (folder / MARK).write_text(json.dumps(library.requirements), encoding="utf-8")

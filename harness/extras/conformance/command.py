@@ -65,6 +65,8 @@ def conformance(
         )
     if picture is not None and len(names) > 1:
         raise click.UsageError("--badge: is of one implementation; name one")
+    for name in names:
+        _refuse_unknown(name)
     found: dict[str, dict[str, Any]] = {}
     met = []
     for name in names:
@@ -96,23 +98,28 @@ def record(returned: dict[str, Any], library: TestedLibrary | None = None) -> di
     return about | {"returned": returned, "sentences": sentences} | found.to_dict()
 
 
-def _examined(name: str) -> dict[str, Any]:
-    """Ask an implementation of the user, or a library."""
-    if all(name.rpartition(":")):
-        try:
-            return record(ask(name))
-        except HarnessError as error:
-            raise HarnessError(f"{name}: {error}") from None
-    if name not in libraries():
+def _refuse_unknown(name: str) -> None:
+    """Raise an error for what is neither a function of the user nor a library."""
+    if name not in libraries() and not all(name.rpartition(":")):
         hint = f"name its function, for example {name.rstrip(':')}:ndcg"
         is_of_user = name.endswith((".py", ":"))
         raise click.UsageError(
             f"{name}: is not a library of this suite, nor FILE.py:NAME; "
             f"{hint if is_of_user else suggestion(name, libraries())}"
         )
-    library, python = libraries()[name], interpreter(name)
-    about = {"distribution": library.distribution, "version": version(library, python)}
-    return about | record(ask(library.adapter, python, ADAPTERS), library)
+
+
+def _examined(name: str) -> dict[str, Any]:
+    """Ask an implementation of the user, or a library."""
+    library = libraries().get(name)
+    try:
+        if library is None:
+            return record(ask(name))
+        python = interpreter(name)
+        about = {"distribution": library.distribution, "version": version(library, python)}
+        return about | record(ask(library.adapter, python, ADAPTERS), library)
+    except HarnessError as error:
+        raise HarnessError(f"{name}: {error}") from None
 
 
 def _show(name: str, found: dict[str, Any]) -> None:

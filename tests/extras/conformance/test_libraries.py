@@ -80,7 +80,7 @@ def python(request, monkeypatch):
     try:
         found = interpreter(name)
     except HarnessError as error:
-        pytest.skip(str(error))
+        pytest.skip(f"{name}: {error}")
     if (here := version(libraries()[name], found)) != kept:
         pytest.skip(f"{name}: {here} is installed; the values that are kept are of {kept}")
     return found

@@ -265,6 +265,11 @@ def test_a_name_that_is_not_there_is_refused(mine, capsys, name, words):
     assert "Traceback" not in shown
 
 
+def test_every_name_is_looked_at_before_one_is_asked(mine, capsys):
+    assert call("mine:ndcg", "scikit-lern") == 2
+    assert "gain of a grade" not in capsys.readouterr().out
+
+
 def test_the_result_is_a_document_with_json(mine, capsys):
     assert call("mine:ndcg", "--json") == 0
     document = json.loads(capsys.readouterr().out)
@@ -308,7 +313,7 @@ def test_a_library_that_is_not_installed_gets_an_environment_of_its_own(tmp_path
         return subprocess.CompletedProcess(command, code, "", "ERROR: no such one\n")
 
     monkeypatch.setattr(asking.subprocess, "run", run)
-    with pytest.raises(HarnessError, match="absent: could not be installed: ERROR: no such one"):
+    with pytest.raises(HarnessError, match="could not be installed: ERROR: no such one"):
         asking.interpreter("absent")
     assert calls[0][1:3] == ["-m", "venv"]
     assert calls[1][-2:] == ["--no-index", "no-such-one"]
