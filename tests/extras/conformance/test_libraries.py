@@ -87,6 +87,7 @@ def python(request, monkeypatch):
 
 
 @pytest.mark.long
+@pytest.mark.timeout(3600)  # an environment may have to be made first
 @pytest.mark.parametrize("name", KEPT)
 def test_the_library_returns_what_is_kept(name, python):
     got = ask(libraries()[name].adapter, python, ADAPTERS)
@@ -96,6 +97,7 @@ def test_the_library_returns_what_is_kept(name, python):
 
 
 @pytest.mark.long
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize(
     ("name", "number"),
     [(name, n) for name in KEPT for n in range(len(libraries()[name].reproductions))],
