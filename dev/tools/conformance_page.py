@@ -1,7 +1,10 @@
 """Write what libraries compute for NDCG, from results/conformance/libraries.json, into its page.
 
-python dev/tools/conformance_page.py           write the tables and the reproductions
-python dev/tools/conformance_page.py --check   exit 1 if the page is not what would be written
+python dev/tools/conformance_page.py           write the answers in that file, and the page
+python dev/tools/conformance_page.py --check   exit 1 if either is not what would be written
+
+The values in the file are what libraries returned, from `harness conformance scikit-learn ranx -o`.
+The answers follow from the values.
 """
 
 from __future__ import annotations
@@ -13,7 +16,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from harness.extras.conformance.asking import libraries
+from harness.extras.conformance.asking import TestedLibrary, libraries
+from harness.extras.conformance.command import record
 from harness.extras.conformance.profile import questions
 
 TOP = Path(__file__).parents[2]
@@ -38,9 +42,9 @@ COLUMNS = {
 PART = re.compile(r"(<!-- conformance: (\w+) -->\n)(?:(?!<!-- end).*\n)*(<!-- end -->\n)")
 
 
-def cell(question: str, kept: Mapping[str, Any], takes: str) -> str:
+def cell(question: str, kept: Mapping[str, Any], library: TestedLibrary) -> str:
     """Return an answer in a word or two."""
-    if takes == "ranking" and question in ("ties", "scores"):
+    if question in library.of_caller:
         return "caller"
     if question in kept["unasked"]:
         why = kept["unasked"][question]
@@ -50,8 +54,6 @@ def cell(question: str, kept: Mapping[str, Any], takes: str) -> str:
     words = kept["answers"][question]
     if question == "ideal" and words == ["judged", "listed"]:
         words = ["judged"]  # it is given the judged items of the list alone
-    if question == "negative" and kept["answers"]["gain"] == ["binary"]:
-        words = ["zero"]  # which is the same there
     if len(words) > 2:
         return "not told apart"
     deviations = questions()[question].deviations
@@ -63,7 +65,7 @@ def table(found: Mapping[str, Any]) -> Iterator[str]:
     yield "| " + " | ".join(["library", "version", *COLUMNS.values()]) + " |"
     yield "| --- " * (len(COLUMNS) + 2) + "|"
     for name, kept in found.items():
-        cells = (cell(question, kept, libraries()[name].takes) for question in COLUMNS)
+        cells = (cell(question, kept, libraries()[name]) for question in COLUMNS)
         yield "| " + " | ".join([name, kept["version"], *cells]) + " |"
 
 
@@ -94,41 +96,94 @@ def calls(found: Mapping[str, Any]) -> Iterator[str]:
         yield f"| {' | '.join(cells)} |"
 
 
+def documentation(found: Mapping[str, Any]) -> Iterator[str]:
+    """Yield where each library documents its conventions, and which it does not document.
+
+    Only questions on which libraries differ are listed.
+    """
+    none = ("–", "caller")
+    shown = {
+        (name, question): cell(question, kept, libraries()[name])
+        for name, kept in found.items()
+        for question in COLUMNS
+    }
+    differing = [
+        question
+        for question in COLUMNS
+        if len({shown[name, question] for name in found} - {*none, "refused"}) > 1
+    ]
+    yield "| library | places that were read | documented | documented otherwise | not documented |"
+    yield "| --- | --- | --- | --- | --- |"
+    for name, kept in found.items():
+        library = libraries()[name]
+        asked = [question for question in differing if shown[name, question] not in none]
+        places, states, otherwise = [], set[str](), {}
+        for each in library.documentation:
+            installed = f"https://pypi.org/project/{library.distribution}/{kept['version']}/"
+            address, version = each.get("address", installed), each.get("version", kept["version"])
+            places.append(f"[{each['place']}]({address}) ({version})")
+            states |= {*each["states"]}
+            where = f" in {each['place']}" if len(library.documentation) > 1 else ""
+            otherwise |= {
+                question: f"{COLUMNS[question]}{where} ({text})"
+                for question, text in each.get("otherwise", {}).items()
+            }
+        cells = [
+            name,
+            "; ".join(places),
+            ", ".join(COLUMNS[each] for each in asked if each in states) or "–",
+            "; ".join(otherwise.values()) or "–",
+            ", ".join(COLUMNS[each] for each in asked if each not in {*states, *otherwise}) or "–",
+        ]
+        yield f"| {' | '.join(cells)} |"
+
+
 def reproductions(found: Mapping[str, Any]) -> Iterator[str]:
-    """Yield each deviation with the library alone: the finding, at most five lines, the output."""
+    """Yield each deviation with only the library: at most five lines, the output, the sums."""
     for name, kept in found.items():
         library = libraries()[name]
         for each in library.reproductions:
-            finding = next((f for f in kept["findings"] if f["question"] == each.question), None)
-            known = questions().get(each.question)
+            finding = next((f for f in kept["findings"] if f["question"] == each["question"]), None)
+            known = questions().get(each["question"])
             title = known.title if known else "rank of a row"
             yield f"### {name} {kept['version']}: {title}"
             yield ""
-            yield f"{each.text[0].upper()}{each.text[1:]}."
-            if finding is not None:
-                yield (
-                    f"In the suite the first case is `{finding['case']}`: it returns "
-                    f"{finding['returned']:.6g}, and the nearest convention is "
-                    f"{finding['expected']:.6g} ({finding['arithmetic']})."
-                )
+            yield f"{each['text'][0].upper()}{each['text'][1:]}."
             yield ""
             yield "```python"
-            yield each.code.strip()
+            yield each["code"].strip()
             yield "```"
             yield ""
             yield "```text"
-            yield each.prints
+            yield each["prints"]
             yield "```"
             yield ""
+            if finding is not None:
+                yield f"The first case of the suite that shows it is `{finding['case']}`:"
+                yield ""
+                yield "```text"
+                yield f"returned:            {finding['deviating']}"
+                yield f"nearest convention:  {finding['arithmetic']}"
+                yield "```"
+                yield ""
 
 
-def written(text: str) -> str:
+def answered(found: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the kept values of each library with the answers that follow from them."""
+    out = {}
+    for name, library in libraries().items():
+        about = {key: found[name][key] for key in ("distribution", "version")}
+        out[name] = about | record(found[name]["returned"], library)
+    return out
+
+
+def written(text: str, found: Mapping[str, Any]) -> str:
     """Return the page with its generated parts."""
-    found = json.loads(KEPT.read_text(encoding="utf-8"))
     parts = {
         "table": lambda: table(found),
         "legend": legend,
         "calls": lambda: calls(found),
+        "documentation": lambda: documentation(found),
         "reproductions": lambda: reproductions(found),
     }
 
@@ -140,15 +195,19 @@ def written(text: str) -> str:
 
 
 def main() -> int:
-    """Write the page, or compare it."""
-    before = PAGE.read_text(encoding="utf-8")
-    after = written(before)
-    if "--check" in sys.argv:
-        if before != after:
-            print(f"{PAGE.relative_to(TOP)}: is not what libraries.json gives; run this script")
-        return int(before != after)
-    PAGE.write_text(after, encoding="utf-8")
-    return 0
+    """Write the file and the page, or compare them."""
+    kept = KEPT.read_text(encoding="utf-8")
+    found = answered(json.loads(kept))
+    text = json.dumps(found, indent=1, ensure_ascii=False) + "\n"
+    page = PAGE.read_text(encoding="utf-8")
+    odd = 0
+    for path, before, after in ((KEPT, kept, text), (PAGE, page, written(page, json.loads(text)))):
+        if "--check" not in sys.argv:
+            path.write_text(after, encoding="utf-8")
+        elif before != after:
+            print(f"{path.relative_to(TOP)}: is not what the kept values give; run this script")
+            odd = 1
+    return odd
 
 
 if __name__ == "__main__":

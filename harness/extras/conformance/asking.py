@@ -18,22 +18,17 @@ from pydantic import Field
 
 from harness._util.files import cache_folder, hold
 from harness.errors import HarnessError
-from harness.extras.conformance.profile import Got, place, questions
+from harness.extras.conformance.profile import FOLDER, Got
 from harness.schema.sections import Section
 
-ADAPTERS = Path(__file__).with_name("adapters")
+ADAPTERS = FOLDER / "adapters"
 MARK = "ready.json"
+BY_CALLER = {
+    "ranking": ("order", "scores", "ties"),
+    "sets": ("order", "scores", "ties", "negative", "grades"),
+}
 PATIENCE = 900
 """Seconds after which an implementation is stopped."""
-
-
-class Snippet(Section):
-    """A deviation in at most five lines of the library alone, and what they print."""
-
-    question: str
-    text: str
-    code: str
-    prints: str
 
 
 class TestedLibrary(Section):
@@ -45,7 +40,13 @@ class TestedLibrary(Section):
     call: str
     takes: str
     note: str = ""
-    reproductions: list[Snippet] = Field(default_factory=list)
+    documentation: list[dict[str, Any]]
+    reproductions: list[dict[str, str]] = Field(default_factory=list)
+
+    @property
+    def of_caller(self) -> tuple[str, ...]:
+        """The questions that its caller decides."""
+        return BY_CALLER.get(self.takes, ())
 
     @property
     def source(self) -> str:
@@ -56,7 +57,7 @@ class TestedLibrary(Section):
 @cache
 def libraries() -> dict[str, TestedLibrary]:
     """Return the libraries that the suite can ask, by name."""
-    text = Path(__file__).with_name("libraries.toml").read_text(encoding="utf-8")
+    text = (FOLDER / "libraries.toml").read_text(encoding="utf-8")
     return {name: TestedLibrary.model_validate(each) for name, each in tomllib.loads(text).items()}
 
 
@@ -66,20 +67,26 @@ def ask(target: str, python: str = sys.executable, folder: Path | None = None) -
     Parameters
     ----------
     target : str
-        ``module:name`` of a function or class, see ``runner.py``.
+        ``module:name`` or ``file.py:name`` of a function or class, see ``runner.py``.
     python : str
         The interpreter that runs it.
     folder : Path, optional
-        Where the module is; by default the current folder.
+        Where the module is; by default the folder of the file, or the current one.
 
     Raises
     ------
     HarnessError
         If the module cannot be imported, or does not end.
     """
-    with tempfile.TemporaryDirectory(prefix="harness-") as name:
-        written = Path(name) / "returned.json"
-        command = [python, "-W", "ignore", str(place("runner.py")), target, "--json", str(written)]
+    module, _, name = target.rpartition(":")
+    if module.endswith(".py"):
+        folder, module = Path(module).resolve().parent, Path(module).stem
+        if not (folder / f"{module}.py").is_file():
+            raise HarnessError("no such file; name one that is there")
+    with tempfile.TemporaryDirectory(prefix="harness-") as kept:
+        written = Path(kept) / "returned.json"
+        asked = [f"{module}:{name}", "--json", str(written)]
+        command = [python, "-W", "ignore", str(FOLDER / "runner.py"), *asked]
         try:
             done = subprocess.run(  # noqa: S603 - ours, or the user's own
                 command,
@@ -91,13 +98,14 @@ def ask(target: str, python: str = sys.executable, folder: Path | None = None) -
             )
         except subprocess.TimeoutExpired:
             raise HarnessError(
-                f"{target}: no end after {PATIENCE} seconds; lists have 24 items at most"
+                f"no end after {PATIENCE} seconds; lists have 24 items at most"
             ) from None
         if not written.is_file():
             said = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+            reason = (said or ["it ended"])[-1][:300]
             raise HarnessError(
-                f"{target}: cannot be asked ({(said or ['no message'])[-1][:300]}); name a "
-                "function or a class as module:name, of a module in the current folder or installed"
+                f"cannot be asked ({reason}); name a function, or a class "
+                "without arguments, as file.py:name, or as module:name of an installed module"
             )
         found: dict[str, Any] = json.loads(written.read_text(encoding="utf-8"))
         return found
@@ -126,7 +134,7 @@ def interpreter(name: str) -> str:
                 if done.returncode:
                     said = (done.stderr.splitlines() or ["it said nothing"])[-1].strip()
                     raise HarnessError(
-                        f"{name}: could not be installed: {said[:300]}; install "
+                        f"could not be installed: {said[:300]}; install "
                         f"{library.distribution} into the environment of harness, or leave it out"
                     )
             (folder / MARK).write_text(json.dumps(library.requirements), encoding="utf-8")
@@ -140,10 +148,3 @@ def version(library: TestedLibrary, python: str) -> str:
         [python, "-c", code, library.distribution], capture_output=True, text=True, check=True
     )
     return done.stdout.strip()
-
-
-def answer(question: str, profile_sentence: str, library: TestedLibrary) -> str:
-    """Return an answer in words; what the caller decides is not the library's."""
-    if library.takes == "ranking" and question in ("order", "scores", "ties"):
-        return "the caller orders the list"
-    return profile_sentence if question in questions() else ""

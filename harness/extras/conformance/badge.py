@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
 from xml.sax.saxutils import escape
-
-from harness.extras.conformance.profile import Profile
 
 WORDS = ("gain", "discount", "ideal", "ties")
 LETTER = 6.6
 """Average width of a letter, in pixels."""
 
 
-def badge(found: Profile) -> str:
+def badge(found: Mapping[str, Any]) -> str:
     """Return the picture: gain, discount, ideal and ties, or that a value is not explained."""
-    words = [found.answers[each][0] for each in WORDS if found.answers.get(each)]
-    right = ", ".join(words) if found.is_explained else "not explained"
+    words = [found["answers"][each][0] for each in WORDS if found["answers"].get(each)]
+    right = ", ".join(words) if found["is_explained"] else "not explained"
     widths = [round(LETTER * len(text)) + 12 for text in ("NDCG", right)]
-    colour = "#2e7d32" if found.is_explained else "#b71c1c"
+    colour = "#2e7d32" if found["is_explained"] else "#b71c1c"
     total = sum(widths)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{total}" height="20" role="img" '

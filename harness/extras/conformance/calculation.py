@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import statistics
 import struct
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -197,6 +198,9 @@ def _ranked(items: list[Item], a: Answers, of: Arithmetic) -> list[Item]:
         ranked = [item._replace(gain=means[item.score or 0.0]) for item in ranked]
     if a["duplicates"] in ("again", "both", "clipped"):
         return ranked
+    if a["duplicates"] == "joined":
+        times = Counter(item.name for item in ranked)
+        return [item._replace(gain=item.gain * times[item.name]) for item in ranked]
     if a["duplicates"] == "latest":
         last = {item.name: rank for rank, item in enumerate(ranked)}
         return [item for rank, item in enumerate(ranked) if last[item.name] == rank]
@@ -230,6 +234,9 @@ def _ideal(items: list[Item], listed: list[Item], k: int, a: Answers, of: Arithm
         chosen = items
     if a["duplicates"] != "both":
         chosen = list({item.name: item for item in reversed(chosen)}.values())[::-1]
+    if a["duplicates"] == "joined":
+        times, top = (Counter(item.name for item in each) for each in (listed, listed[:k]))
+        chosen = [i for i in chosen for _ in range(times[i.name] * top[i.name] or 1)]
     gains = [item.gain for item in chosen if item.grade is not None]
     if form == "full":
         return [of.number(1)] * k if any(gains) else []

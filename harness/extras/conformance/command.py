@@ -12,28 +12,28 @@ from harness._util.files import write_output
 from harness.console import options
 from harness.console.command import command
 from harness.console.screen import documents, give_result, plain, say, say_written, show_table
-from harness.errors import counted, joined, suggestion
+from harness.errors import HarnessError, counted, joined, suggestion
 from harness.extras.conformance.asking import (
     ADAPTERS,
-    answer,
+    TestedLibrary,
     ask,
     interpreter,
     libraries,
     version,
 )
 from harness.extras.conformance.badge import badge
-from harness.extras.conformance.profile import Profile, profile, questions, suite
+from harness.extras.conformance.profile import profile, questions, suite
 
 HIDDEN = {"order": "highest score first", "factor": "none"}
 """Answers that are not worth a line."""
 
 
 @command(
-    "conformance mine:ndcg",
+    "conformance mine.py:ndcg",
     "conformance scikit-learn ranx -o libraries.json",
     group="Check others' numbers",
 )
-@click.argument("names", nargs=-1, required=True, metavar="MODULE:NAME|LIBRARY...")
+@click.argument("names", nargs=-1, required=True, metavar="FILE.py:NAME|LIBRARY...")
 @click.option(
     "--expect",
     metavar="CONVENTION",
@@ -49,10 +49,11 @@ def conformance(
 ) -> int:
     """Find which convention of NDCG an implementation computes.
 
-    MODULE:NAME is your own function `ndcg(relevance, scores, k)`, or a class that makes one. A
-    LIBRARY is installed into a separate environment if this one does not have it. Each is asked
-    for the values of small cases; the answers say gain, discount, ideal ranking, ties, repeated
-    items, undefined values and the mean over users.
+    FILE.py:NAME is your own function `ndcg(relevance, scores, k)`, or a class that makes one; of a
+    module that is installed or in the current folder it is MODULE:NAME. A LIBRARY is installed into
+    a separate environment if this one does not have it. Each is asked for the values of small
+    cases. The answers show gain, discount, ideal ranking, ties, repeated items, undefined values
+    and the mean over users.
 
     The exit code is 0 if documented conventions explain all values, 1 if a value is not explained
     or --expect does not hold, and 2 if an implementation cannot be asked.
@@ -64,74 +65,83 @@ def conformance(
         )
     if picture is not None and len(names) > 1:
         raise click.UsageError("--badge: is of one implementation; name one")
-    found: dict[str, dict[str, Any]] = {}
-    code = 0
     for name in names:
-        details, profiled = _examined(name)
-        met = profiled.is_explained and (expect is None or expect in profiled.conventions)
-        code = code if met else 1
-        found[name] = details | profiled.to_dict()
-        _show(name, details, profiled)
+        _refuse_unknown(name)
+    found: dict[str, dict[str, Any]] = {}
+    met = []
+    for name in names:
+        found[name] = _examined(name)
+        _show(name, found[name])
         if expect is not None:
-            say(f"{name}: {'is' if expect in profiled.conventions else 'is not'} {expect}")
-        if picture is not None:
-            write_output(picture, badge(profiled))
-            say_written(picture)
+            met.append(expect in found[name]["conventions"])
+            say(f"{name}: {'is' if met[-1] else 'is not'} {expect}")
+    if picture is not None:
+        write_output(picture, badge(found[names[0]]))
+        say_written(picture)
     if documents:
         give_result(found)
     if output is not None:
         write_output(output, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
         say_written(output)
-    return code
+    odd = [each for each in found.values() if not each["is_explained"]]
+    return int(bool(odd) or not all(met))
 
 
-def _examined(name: str) -> tuple[dict[str, Any], Profile]:
-    """Return what an implementation is and returned, and its profile."""
-    if ":" in name:
-        returned = ask(name)
-        found = profile(returned)
-        answers = {each: found.sentence(each) for each in questions()}
-        return {"returned": returned, "sentences": answers}, found
-    if name not in libraries():
-        hint = suggestion(name, libraries())
-        raise click.UsageError(f"{name}: not a library of this suite, nor MODULE:NAME; {hint}")
-    library, python = libraries()[name], interpreter(name)
-    returned = ask(library.adapter, python, ADAPTERS)
+def record(returned: dict[str, Any], library: TestedLibrary | None = None) -> dict[str, Any]:
+    """Return what is kept of an implementation: its values, and what they say."""
     found = profile(returned)
-    details = {
-        "distribution": library.distribution,
-        "version": version(library, python),
-        "call": library.call,
-        "adapter": library.source,
-        "returned": returned,
-        "sentences": {each: answer(each, found.sentence(each), library) for each in questions()},
-    }
-    return details, found
+    sentences = {each: found.sentence(each) for each in questions()}
+    about = {}
+    if library is not None:
+        sentences |= dict.fromkeys(library.of_caller, "the caller decides")
+        about = {"call": library.call, "adapter": library.source}
+    return about | {"returned": returned, "sentences": sentences} | found.to_dict()
 
 
-def _show(name: str, details: dict[str, Any], found: Profile) -> None:
+def _refuse_unknown(name: str) -> None:
+    """Raise an error for what is neither a function of the user nor a library."""
+    if name not in libraries() and not all(name.rpartition(":")):
+        hint = f"name its function, for example {name.rstrip(':')}:ndcg"
+        is_of_user = name.endswith((".py", ":"))
+        raise click.UsageError(
+            f"{name}: is not a library of this suite, nor FILE.py:NAME; "
+            f"{hint if is_of_user else suggestion(name, libraries())}"
+        )
+
+
+def _examined(name: str) -> dict[str, Any]:
+    """Ask an implementation of the user, or a library."""
+    library = libraries().get(name)
+    try:
+        if library is None:
+            return record(ask(name))
+        python = interpreter(name)
+        about = {"distribution": library.distribution, "version": version(library, python)}
+        return about | record(ask(library.adapter, python, ADAPTERS), library)
+    except HarnessError as error:
+        raise HarnessError(f"{name}: {error}") from None
+
+
+def _show(name: str, found: dict[str, Any]) -> None:
     """Print the answers, the named conventions, and what nothing explains."""
-    say(f"{name} {details.get('version', '')}".strip())
-    sentences = details["sentences"]
+    say(f"{name} {found.get('version', '')}".strip())
     rows = [
         [questions()[each].title, text]
-        for each, text in sentences.items()
+        for each, text in found["sentences"].items()
         if text and HIDDEN.get(each) != text
     ]
     show_table(["question", "answer"], rows, ["question", "answer"])
-    if found.refused:
-        first = next(iter(found.refused))
-        n_refused = counted(len(found.refused), "case")
-        say(f"{n_refused} refused, first {first}: {plain(found.refused[first])}")
-    if found.conventions:
-        say(f"named conventions that give all values: {joined(found.conventions)}")
-    for finding in found.findings:
-        what = "deviation" if finding.answer else "not explained"
-        say(f"{what}: {finding.sentence}", colour="red")
-        say(
-            f"  {finding.case} ({finding.tells}): returned {finding.returned}, nearest convention "
-            f"{finding.expected:.12g}"
-        )
-        say(f"  {finding.arithmetic}")
-    if found.is_explained:
+    if found["refused"]:
+        first, error = next(iter(found["refused"].items()))
+        say(f"{counted(len(found['refused']), 'case')} refused, first {first}: {plain(error)}")
+    if found["conventions"]:
+        say(f"named conventions that give all values: {joined(found['conventions'])}")
+    for each in found["findings"]:
+        what = "deviation" if each["answer"] else "not explained"
+        say(f"{what}: {each['sentence']}", colour="red")
+        say(f"  {each['case']} ({each['tells']}): returned {each['returned']}")
+        say(f"  nearest convention: {each['arithmetic']}")
+        if each["deviating"]:
+            say(f"  deviation: {each['deviating']}")
+    if found["is_explained"]:
         say("documented conventions explain all values", colour="green")

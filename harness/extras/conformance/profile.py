@@ -57,8 +57,8 @@ class Deviation:
     """A value that no documented convention gives.
 
     `answer` names the known deviation that gives all values, or is "" where nothing does; `case` is
-    the first case that no convention explains, with what was returned, the nearest value of a
-    convention and its arithmetic.
+    the first case that no convention explains, with what was returned, the arithmetic of the
+    nearest convention, and the arithmetic of the known deviation.
     """
 
     question: str
@@ -67,8 +67,8 @@ class Deviation:
     case: str
     tells: str
     returned: float | str | None
-    expected: float
     arithmetic: str
+    deviating: str = ""
 
 
 @dataclass
@@ -103,22 +103,21 @@ class Profile:
         return asdict(self) | {"is_explained": self.is_explained}
 
 
-def place(name: str) -> Path:
-    """Return a file of the suite: in the package, or in a checkout."""
-    here = Path(__file__).with_name(name)
-    return here if here.is_file() else Path(__file__).parents[3] / "results" / "conformance" / name
+INSTALLED = Path(__file__).with_name("suite")
+FOLDER = INSTALLED if INSTALLED.is_dir() else Path(__file__).parents[3] / "results" / "conformance"
+"""The suite: in an installed package, or in a checkout."""
 
 
 @cache
 def suite() -> dict[str, Any]:
     """Return the cases and the named conventions."""
-    return dict(json.loads(place("cases.json").read_text(encoding="utf-8")))
+    return dict(json.loads((FOLDER / "cases.json").read_text(encoding="utf-8")))
 
 
 @cache
 def questions() -> dict[str, Question]:
     """Return the questions in their order."""
-    text = Path(__file__).with_name("questions.toml").read_text(encoding="utf-8")
+    text = (FOLDER / "questions.toml").read_text(encoding="utf-8")
     return {
         name: Question(each["title"], each["answers"], each.get("deviations", {}))
         for name, each in tomllib.loads(text).items()
@@ -152,10 +151,11 @@ def profile(got: Mapping[str, Got]) -> Profile:
     }
     core = [case for case in numeric if case["question"] in CORE]
     if not core:
-        why = next(iter({**found.refused, "": "every case is left out"}.values()))
+        without = "every value is None" if None in got.values() else "every case is left out"
+        why = next(iter(found.refused.values()), without)
         raise HarnessError(
-            f"no value for any case on gain, discount, ideal and order ({why}); "
-            "return a number from ndcg(relevance, scores, k)"
+            f"no value for any case on gain, discount, ideal and order ({why}); return a number "
+            "from ndcg(relevance, scores, k), and None only if there is no value"
         )
     axes = ("gain", "discount", "ideal", "order", "factor")
     left = _explain(found, "gain", core, [dict(DEFAULTS)], axes, got)
@@ -205,7 +205,7 @@ def _explain(
 ) -> list[dict[str, str]] | None:
     """Return the combinations of answers that give all values; None if there is none.
 
-    What is not explained by documented answers becomes a finding.
+    A value that no documented answer explains becomes a finding.
     """
     odd: Deviation | None = None
     for n_deviations, is_arbitrary in _tiers(axes):
@@ -217,6 +217,8 @@ def _explain(
                     odd = _finding(question, case, before, got[case["name"]])
                 break
         if kept and odd is not None:
+            (case,) = (each for each in cases if each["name"] == odd.case)
+            odd = replace(odd, deviating=arithmetic(case, kept[0]))
             found.findings += _deviations(kept[0], axes, odd, found.findings)
         if kept:
             return kept
@@ -293,11 +295,9 @@ def _finding(
     nearest = dict(sorted(left, key=lambda each: abs(value(case, each) - number))[0])
     if nearest["ties"] == "arbitrary":
         nearest["ties"] = "best"
-    expected = value(case, nearest)
     shown = returned if isinstance(returned, float | str) else None
-    sentence = "no convention gives this value"
-    sums = arithmetic(case, nearest)
-    return Deviation(question, "", sentence, case["name"], case["tells"], shown, expected, sums)
+    sentence, sums = "no convention gives this value", arithmetic(case, nearest)
+    return Deviation(question, "", sentence, case["name"], case["tells"], shown, sums)
 
 
 def arithmetic(case: Mapping[str, Any], answers: Mapping[str, str]) -> str:

@@ -44,6 +44,12 @@ def ndcg(
         seen.add(item)
     if repeats == "both":
         judged = [gain(grade) for _, grade, _ in rows]
+    if repeats == "joined":  # each hit with each row of its item, and all of these with the judged
+        found = [item for item, _, _ in listed]
+        gains = [found.count(item) * gain(grade) for item, grade, _ in listed]
+        hits = [item for item in found[:k] for other in found if other == item]
+        grades = {item: grade for item, grade, _ in rows}
+        judged = [gain(grades[item]) for item in [*hits, *({*grades} - {*hits})]]
     if not listed and any(judged):
         return empty
     best = ideal(sorted(judged, reverse=True), gains, k)
@@ -290,6 +296,7 @@ MUTANTS = {
         ("duplicates", "clipped"),
         {"repeats": "again", "after": lambda value, listed, k: min(value, 1.0)},
     ),
+    "repeated items joined": (("duplicates", "joined"), {"repeats": "joined"}),
     "ties in reverse": (("ties", "last"), {"tied": "reverse"}),
     "scores of 0 or less dropped": (
         ("scores", "positive"),

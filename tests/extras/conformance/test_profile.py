@@ -14,7 +14,9 @@ from harness.errors import HarnessError
 from harness.extras.conformance import asking
 from harness.extras.conformance.asking import libraries
 from harness.extras.conformance.badge import badge
-from harness.extras.conformance.profile import place, profile, questions, suite
+from harness.extras.conformance.calculation import value
+from harness.extras.conformance.command import record
+from harness.extras.conformance.profile import FOLDER, profile, questions, suite
 
 
 def module(path):
@@ -26,11 +28,15 @@ def module(path):
 
 HERE = Path(__file__).parent
 tried = module(HERE / "implementations.py")
-runner = module(place("runner.py"))
+runner = module(FOLDER / "runner.py")
+
+
+def returned(adapter):
+    return {case["name"]: runner.ask(adapter, case) for case in suite()["cases"]}
 
 
 def of(adapter):
-    return profile({case["name"]: runner.ask(adapter, case) for case in suite()["cases"]})
+    return profile(returned(adapter))
 
 
 RIGHT = {
@@ -79,7 +85,7 @@ def test_a_mutant_is_named_by_what_it_does(name):
     if answer in questions()[question].deviations:
         named = [finding for finding in found.findings if finding.question == question]
         assert [finding.answer for finding in named] == [answer]
-        assert named[0].arithmetic
+        assert named[0].arithmetic != named[0].deviating
     else:  # documented somewhere, so not a deviation; the profile shows it all the same
         assert found.is_explained
 
@@ -162,6 +168,23 @@ class Wrong:
     def __call__(self, relevance, scores, k):
         value = ndcg(relevance, scores, k)
         return None if value is None else 100 * value
+
+
+def none(relevance, scores, k):
+    return None
+
+
+def raises(relevance, scores, k):
+    raise ValueError("not today")
+
+
+def other(relevance, scores):
+    return 1.0
+
+
+class Needs:
+    def __init__(self, k):
+        self.k = k
 """
 
 
@@ -189,6 +212,22 @@ def test_the_command_prints_the_conventions_of_a_function(mine, capsys):
     assert set(found["returned"]) == {case["name"] for case in suite()["cases"]}
 
 
+def test_a_file_is_a_module_wherever_it_is(mine, capsys, monkeypatch):
+    (mine / "below").mkdir()
+    monkeypatch.chdir(mine / "below")
+    assert call("../mine.py:ndcg") == 0
+    assert call(f"{mine / 'mine.py'}:ndcg") == 0
+    assert "documented conventions explain all values" in capsys.readouterr().out
+
+
+def test_the_output_fits_80_ascii_columns(mine, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert call("mine:Wrong") == 1
+    shown = capsys.readouterr().out
+    assert shown.isascii()
+    assert max(map(len, shown.splitlines())) <= 80
+
+
 def test_the_command_ends_with_1_where_a_value_is_not_explained(mine, capsys):
     assert call("mine:Wrong") == 1
     shown = capsys.readouterr().out
@@ -206,16 +245,29 @@ def test_the_command_compares_with_the_convention_that_is_expected(mine, capsys)
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("mine:absent", "cannot be asked"),
-        ("absent:ndcg", "cannot be asked"),
+        ("mine:absent", "mine:absent: cannot be asked (AttributeError: "),
+        ("absent:ndcg", "No module named 'absent'"),
+        ("absent.py:ndcg", "absent.py:ndcg: no such file"),
+        ("mine.py", "name its function, for example mine.py:ndcg"),
+        ("mine:", "name its function, for example mine:ndcg"),
+        ("mine:none", "every value is None"),
+        ("mine:raises", "ValueError: not today"),
+        ("mine:other", "takes 2 positional arguments but 3 were given"),
+        ("mine:Needs", "a class without arguments"),
         ("scikit-lern", "scikit-learn"),
     ],
 )
 def test_a_name_that_is_not_there_is_refused(mine, capsys, name, words):
     assert call(name) == 2
-    shown = capsys.readouterr().err
+    shown = " ".join(capsys.readouterr().err.split())
     assert words in shown
+    assert "; " in shown or "did you mean" in shown
     assert "Traceback" not in shown
+
+
+def test_every_name_is_looked_at_before_one_is_asked(mine, capsys):
+    assert call("mine:ndcg", "scikit-lern") == 2
+    assert "gain of a grade" not in capsys.readouterr().out
 
 
 def test_the_result_is_a_document_with_json(mine, capsys):
@@ -228,7 +280,7 @@ def test_the_runner_works_without_this_package(mine):
     alone = "import sys; sys.modules['harness'] = None; import runpy; "
     alone += "runpy.run_path(sys.argv.pop(1), run_name='__main__')"
     done = subprocess.run(
-        [sys.executable, "-c", alone, place("runner.py"), "mine:ndcg"],
+        [sys.executable, "-c", alone, FOLDER / "runner.py", "mine:ndcg"],
         capture_output=True,
         text=True,
         check=True,
@@ -261,7 +313,7 @@ def test_a_library_that_is_not_installed_gets_an_environment_of_its_own(tmp_path
         return subprocess.CompletedProcess(command, code, "", "ERROR: no such one\n")
 
     monkeypatch.setattr(asking.subprocess, "run", run)
-    with pytest.raises(HarnessError, match="absent: could not be installed: ERROR: no such one"):
+    with pytest.raises(HarnessError, match="could not be installed: ERROR: no such one"):
         asking.interpreter("absent")
     assert calls[0][1:3] == ["-m", "venv"]
     assert calls[1][-2:] == ["--no-index", "no-such-one"]
@@ -269,15 +321,16 @@ def test_a_library_that_is_not_installed_gets_an_environment_of_its_own(tmp_path
 
 
 def test_a_badge_says_what_is_computed_or_that_it_is_not_explained():
-    assert "exp2, log, judged, first" in badge(of(tried.made()))
-    assert "not explained" in badge(of(tried.made(after=lambda value, *_: value * 100)))
+    assert "exp2, log, judged, first" in badge(record(returned(tried.made())))
+    percent = tried.made(after=lambda value, *_: value * 100)
+    assert "not explained" in badge(record(returned(percent)))
 
 
 @pytest.mark.parametrize("name", libraries())
 def test_a_reproduction_has_at_most_five_lines(name):
     for each in libraries()[name].reproductions:
-        assert 1 <= len([line for line in each.code.splitlines() if line]) <= 5
-        assert each.question in (*questions(), "label")
+        assert 1 <= len([line for line in each["code"].splitlines() if line]) <= 5
+        assert each["question"] in (*questions(), "label")
 
 
 def our_ndcg(relevance, scores, k, items=None):
@@ -311,3 +364,18 @@ def test_ndcg_of_this_package_is_explained():
     assert found.answers["gain"] == ("exp2",)
     assert found.answers["ties"] == ("average",)
     assert found.unasked["negative"].startswith("refused: MetricError")
+
+
+@pytest.mark.parametrize(
+    ("k", "expected"),
+    [
+        # `a` is listed twice: 2/1 + 2/1.585 over 1/1 + 1/1.585, as 2 x 2 copies fill the ideal
+        (2, 2.0),
+        # 2/1 + 1/1.585 + 2/2 over 1/1 + 1/1.585 + 1/2
+        (3, (2 + 1 / math.log2(3) + 1) / (1 + 1 / math.log2(3) + 0.5)),
+    ],
+)
+def test_a_joined_item_counts_once_for_each_pair_of_its_rows(k, expected):
+    scores = [3, 1, 2] if k == 3 else [3, 2, 1]
+    case = {"relevance": [1, 1, 1], "scores": scores, "items": ["a", "a", "b"], "k": k}
+    assert value(case, {"duplicates": "joined"}) == pytest.approx(expected)

@@ -12,7 +12,7 @@ def ranked(relevance, scores):
 def complete(relevance, scores):
     """Leave out cases with items that are not judged or not listed."""
     if None in relevance or None in scores:
-        raise NotImplementedError("it takes judged items alone, each with a score")
+        raise NotImplementedError("it takes only judged items, each with a score")
 
 
 def grades(relevance, items):
