@@ -281,7 +281,7 @@ def read(way: str, shape: Shape, keys: Mapping[str, Any]) -> Read:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return WAYS[way](shape, keys)
+            return WAYS[way](shape, merged(shape.keys, keys))
         except HarnessError as error:
             return Read(message=str(error))
         except Exception as error:
@@ -486,7 +486,8 @@ def _followed(
 def canonical(text: str, folder: str) -> str:
     """Return a message or a note without what may differ between ways: folder and typed options."""
     text = text.replace(folder + "/", "")
-    text = re.sub(r"^(c\.yaml|n\.yaml|harness run)(:\d+)?: (dataset(\.\w+)?: )?", "", text)
+    text = re.sub(r"^(c\.yaml|n\.yaml|harness run|config)(:\d+)?: ", "", text)
+    text = re.sub(r"^(--set )?dataset([.:=] ?\w+(=\S+)?)?: ", "", text)
 
     def of_keys(match: re.Match[str]) -> str:
         found = _keys(match[1], literal=False)
@@ -585,6 +586,9 @@ def typed(shape: Shape, expected: Outcome, folder: Path) -> str:
     """Return what the real command line makes of a shape that `by_run` found otherwise."""
     command = [sys.executable, "-m", "harness", "run", "-q", "--json", "--dataset", shape.asked]
     more = ["--algorithms", "ItemMean", "--metrics", "rmse", "--results", "typed"]
+    columns, settings = _options(shape.keys)
+    more += ["--data-columns", columns] if columns else []
+    more += [word for setting in settings for word in ("--set", setting)]
     done = subprocess.run(
         [*command, *more], cwd=folder, capture_output=True, text=True, check=False
     )

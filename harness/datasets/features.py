@@ -16,11 +16,11 @@ from harness.datasets.catalogue import FeatureFile
 from harness.datasets.columns import Kind, Roles, find_columns
 from harness.datasets.conversion import SHOWN, Table, convert
 from harness.datasets.places import find_file
-from harness.datasets.readers import column_names, is_text, kind_of_file, read_file, reading
+from harness.datasets.readers import column_names, is_text, read_as, reading, recognised
 from harness.datasets.readers.base import ReadOptions
 from harness.datasets.readers.packed import unpacked
 from harness.datasets.readers.text import Layout, read_sample, read_text
-from harness.datasets.section import FeaturesSection, ItemsSection
+from harness.datasets.section import FeaturesSection, ItemsSection, unneeded
 from harness.errors import DataError, counted
 from harness.notes.note import Note
 from harness.schema.sections import validated
@@ -51,7 +51,7 @@ def add(ratings: Ratings, role: str, source: Any, base: Path | None = None) -> R
         table = convert(columns, _kinds(names, names[0]), where)
     else:
         source = str(source) if isinstance(source, Path) else source
-        section = validated(_SECTIONS[role], source, f"{role}s")
+        section = validated(_SECTIONS[role], source, f"{role}s", base or Path())
         table = _read(section, base)
         first = next(iter(table.ids))
         if section.columns is None and first in _ids(ratings, role):
@@ -140,7 +140,9 @@ def _read(section: FeaturesSection, base: Path | None) -> Table:
 
 
 def _read_plain(section: FeaturesSection, path: Path, where: str) -> Table:
-    kind = kind_of_file(path)
+    kind = recognised(path, where)
+    if fault := unneeded(section, kind):
+        raise DataError(f"{where}: {fault}")
     if kind is not None and not is_text(kind):
         names = _distinct(column_names(path, kind, where), where)
         options = ReadOptions(columns=dict(zip(names, names, strict=True)))
@@ -159,7 +161,8 @@ def _read_plain(section: FeaturesSection, path: Path, where: str) -> Table:
         layout = Layout(separator, section.columns is None, len(names), _places(names))
         options = ReadOptions(encoding=section.encoding, layout=layout)
     chosen = _column(names, "id", section.id or 1, where)
-    table = read_file(path, replace(options, roles=Roles(_kinds(names, chosen), {})), where)
+    roles = Roles(_kinds(names, chosen), {})
+    table = read_as(kind, path, replace(options, where=where, roles=roles))
     return replace(table, ids={chosen: table.ids[chosen], **table.ids})
 
 

@@ -18,7 +18,7 @@ FAMILIES = (
     *("movielens", "netflix", "amazon", "books", "films", "jester", "music", "events", "others"),
     *("pandas", "statistics", "spreadsheets", "databases", "documents", "endings", "separators"),
     *("headers", "orders", "times", "values", "missing", "ids", "repeats", "encodings", "wide"),
-    *("packed", "folders", "junk"),
+    *("packed", "folders", "junk", "keys"),
 )
 
 

@@ -30,7 +30,7 @@ from harness.datasets.columns import RATINGS, find_columns, is_number, refuse_wi
 from harness.datasets.conversion import SHOWN, Flaw, Table, convert
 from harness.datasets.evidence import FEW, LINES, Placed, placed_columns, unread_columns
 from harness.datasets.numerals import is_written
-from harness.datasets.readers.base import NO_ROWS, Reader, ReadOptions, example_lines
+from harness.datasets.readers.base import NO_ROWS, OF_TEXT, Reader, ReadOptions, example_lines
 from harness.datasets.readers.encodings import (
     encoding_of_bytes,
     is_mostly_utf_8,
@@ -160,15 +160,7 @@ def look(path: Path, options: ReadOptions, where: str, given: Set[str] = frozens
         Keys of a config that are not to be found out.
     """
     notes: list[Note] = []
-    with report_os_error(where, "cannot be read", "check the path", DataError):
-        begun = _begun(path, options, where, notes)
-        if notes:  # the whole text has the encoding of its beginning
-            options = replace(options, encoding=str(notes[-1].values["encoding"]))
-        if options.comment is None and begun.first.startswith(SIGNS):
-            comment = next(sign for sign in SIGNS if begun.first.startswith(sign))
-            options = replace(options, comment=comment)
-            notes.append(layout_found(comment=comment))
-            begun = _begun(path, options, where, notes)
+    begun, options = begin(path, options, where, notes)
     separator = options.separator or begun.separator or separator_of(begun.first, options)
     first, lines = split_line(begun.first, separator), begun.body.split("\n")
     roles, at = options.roles, f"{where}:{begun.line}"
@@ -234,8 +226,17 @@ def layout_found(**found: str) -> Note:
     return Note("layout-found", {"found": str(Remedy(found)), "keys": found})
 
 
-def _begun(path: Path, options: ReadOptions, where: str, notes: list[Note]) -> Beginning:
-    with path.open("rb") as file:
+def begin(
+    path: Path, options: ReadOptions, where: str, notes: list[Note]
+) -> tuple[Beginning, ReadOptions]:
+    """Return the beginning of a text, and options with the encoding and the comments found in it.
+
+    What is found is added to `notes`.
+    """
+    with (
+        report_os_error(where, "cannot be read", "check the path", DataError),
+        path.open("rb") as file,
+    ):
         blocks = _blocks(file, options, where, notes, SAMPLE)
         if options.skip or options.comment:
             blocks = without_comments(blocks, options)
@@ -243,7 +244,14 @@ def _begun(path: Path, options: ReadOptions, where: str, notes: list[Note]) -> B
         body = begun.body
         while body.count("\n") <= FEW and len(body) < BLOCK and (more := next(blocks, "")):
             body += more  # of long lines, as of a matrix of many items
-        return replace(begun, body=body)
+    if notes and options.encoding is None:  # the whole text has the encoding of its beginning
+        options = replace(options, encoding=str(notes[-1].values["encoding"]))
+    if options.comment is None and begun.first.startswith(SIGNS):
+        comment = next(sign for sign in SIGNS if begun.first.startswith(sign))
+        begun, options = begin(path, replace(options, comment=comment), where, notes)
+        notes.append(layout_found(comment=comment))
+        return begun, options
+    return replace(begun, body=body), options
 
 
 _MOST_TITLES = 20
@@ -987,7 +995,7 @@ def _escaped(line: str, layout: Layout) -> list[str] | None:
 class Delimited(Reader):
     """Text whose separator is found in its first line."""
 
-    is_text = True
+    keys = OF_TEXT
 
     def read(self, path: Path, options: ReadOptions) -> Table:
         """Read the columns of a text; every fault has its line."""
