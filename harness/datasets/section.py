@@ -523,8 +523,10 @@ def kind_of_absent(paths: Sequence[str], base: object) -> str | None:
 
 def unneeded(section: FeaturesSection, kind: str | None) -> str:
     """Return what is wrong with keys of a file of users or items of a format; empty if nothing."""
-    is_described = section.columns or section.separator or section.encoding
-    if kind is None or is_text(kind) or not is_described:
+    is_written = section.separator or section.encoding
+    if kind == "excel" and is_written:
+        return f"{label_of(kind)} has no separator or encoding; leave them out"
+    if kind in (None, "excel") or is_text(kind) or not (section.columns or is_written):
         return ""
     return f"{label_of(kind)} needs no columns, separator or encoding; leave them out"
 

@@ -339,12 +339,12 @@ def unreadable(where: str, error: BaseException) -> DataError:
     )
 
 
-def column_names(path: Path, kind: str, where: str) -> list[str]:
-    """Return the names of the columns of a file."""
+def column_names(path: Path, kind: str, where: str, *, of_ratings: bool = True) -> list[str]:
+    """Return the names of the columns of a file, of ratings or of users or items."""
     reader = reader_named(kind)
     if isinstance(reader, Reader):
         with reading(where, kind):
-            return reader.names(path, where)
+            return (reader.names if of_ratings else reader.names_known)(path, where)
     with reading(where, kind):
         columns = reader.read(path, ReadOptions(where=where))
     return names_of(columns, f"{where}: {_origin(kind)}")

@@ -200,6 +200,10 @@ class Reader:
         """Return the names of the columns of a file, by default by reading all of it."""
         return names_of(self.read(path, ReadOptions(where=where)), where)
 
+    def names_known(self, path: Path, where: str) -> list[str]:
+        """Return the names of the columns of a file of what is known of users or items."""
+        return self.names(path, where)
+
 
 def example_ratings(*, spaces: bool = True) -> pd.DataFrame:
     """Return the 24 ratings, of 6 users and 6 items, that the example of each format holds.
