@@ -6,7 +6,7 @@ import ast
 import json
 import re
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from itertools import chain, islice
 from pathlib import Path
@@ -18,7 +18,7 @@ from harness._util.files import report_os_error
 from harness._util.libraries import pa
 from harness.datasets.columns import RATINGS, Roles, find_columns
 from harness.datasets.conversion import Flaw, convert
-from harness.datasets.evidence import columns_of, with_proposal
+from harness.datasets.evidence import columns_of, unread_columns, with_proposal
 from harness.datasets.readers.base import NO_ROWS, Reader, ReadOptions, example_ratings
 from harness.errors import ColumnsError, DataError, counted, reason_of
 from harness.notes.note import Note
@@ -84,6 +84,9 @@ class JSONLines(Reader):
         if content.is_nameless:
             columns = _by_position(len(names), options, notes)
         positions = _positions(names, columns, records, options)
+        sample = list(islice(records, SAMPLE))
+        records = chain(sample, records)
+        notes += _unread(sample, names, positions, options)
         fields = {role: names[position] for role, position in positions.items()}
         chunks: dict[str, list[pa.Array]] = {role: [] for role in fields}
         values: dict[str, list[str | None]] = {role: [] for role in fields}
@@ -148,9 +151,23 @@ def _positions(
     except ColumnsError as error:
         if options.roles is not RATINGS:
             raise
-        first = (record for _, record, fault in islice(records, SAMPLE) if not fault)
-        rows = [[_text(_value(record, name)) or "" for name in names] for record in first]
+        rows = _texts(islice(records, SAMPLE), names)
         raise with_proposal(error, columns_of(names, rows, header=True), columns) from None
+
+
+def _texts(records: Iterable[Record], names: Sequence[str]) -> list[list[str]]:
+    """Return the values of records, by the paths of their fields, as a text file has them."""
+    sound = (record for _, record, fault in records if not fault)
+    return [[_text(_value(record, name)) or "" for name in names] for record in sound]
+
+
+def _unread(
+    sample: list[Record], names: list[str], positions: Mapping[str, int], options: ReadOptions
+) -> tuple[Note, ...]:
+    """Return the notes on times of an unusual name, and other items, that are not read."""
+    if options.roles is not RATINGS:
+        return ()
+    return unread_columns(names, _texts(sample, names), options.columns, positions)
 
 
 def _by_position(

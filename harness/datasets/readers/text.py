@@ -340,6 +340,10 @@ def _numbers(fields: Sequence[str], options: ReadOptions) -> list[str]:
     return [field for field in fields if is_number(field)] or [""]
 
 
+_FRAMED = re.compile(r"([|^~@#*;])(?!\1)[|^~@#*:,]\1")
+"""A sign on both sides of another, as ``|~|``, which together separate fields."""
+
+
 def separator_of(line: str, options: ReadOptions) -> str:
     """Return what makes enough fields of a line; what is usual for its kind first."""
     between = line.split("\t")[1::2]
@@ -350,9 +354,12 @@ def separator_of(line: str, options: ReadOptions) -> str:
         candidates = tuple(sorted(candidates, key=lambda mark: (mark == "whitespace", mark == ",")))
     if re.fullmatch(r'"[^"]*"( "[^"]*")+', line):  # a blank may be in a field, as R writes texts
         return " "
+    least = options.roles.least
     for separator in candidates:
-        if len(split_line(line, separator)) >= options.roles.least:
-            return separator
+        if len(split_line(line, separator)) >= least:
+            found = _FRAMED.search(line)
+            is_part = found and separator in found[0] and line.count(found[0]) + 1 >= least
+            return found[0] if found and is_part else separator
     return next((separator for separator in candidates if separator in line), "whitespace")
 
 
@@ -474,6 +481,7 @@ def find_beginning(blocks: Iterator[str], options: ReadOptions, where: str) -> B
             raise DataError(f"{where}:{line}: null bytes; this is not text")
         named = _SEPARATOR.match(first) if separator is None and not options.form else None
         is_comment = first.startswith("#") and options.comment is None and not options.form
+        is_comment = is_comment and not _names_numbers(body)
         if named is None and not (is_comment and options.header is not False):
             break
         if named is not None:
@@ -495,6 +503,13 @@ def find_beginning(blocks: Iterator[str], options: ReadOptions, where: str) -> B
             line, body, first, comments = line - 1, f"{header}\n{body}", header, comments - 1
     notes = (Note("comments-skipped", {"n": comments, "line": line}),) if comments else ()
     return Beginning(line, first, body, separator, notes)
+
+
+def _names_numbers(body: str) -> bool:
+    """Return whether a text begins with a header whose first column is called ``#``."""
+    first, after, *_ = [*body.split("\n", 2), ""]
+    mark = first[1:2]
+    return mark in (",", ";", "\t", "|") and 2 <= first.count(mark) == after.count(mark)
 
 
 def _may_be_row(line: str, options: ReadOptions) -> bool:
@@ -845,6 +860,10 @@ class _Rows:
                         f"{counted(len(fields), 'field')} where the first line has "
                         f"{layout.n_fields}, separated by {layout.separator!r}"
                     )
+                    if layout.separator == "whitespace" and len(fields) > layout.n_fields:
+                        fault += (
+                            "; harness.load(pandas.read_fwf(PATH)) reads columns of fixed width"
+                        )
                 elif not fault and not "".join(fields).isascii():
                     fault = self._not_utf_8(fields)
                 if fault:
