@@ -629,8 +629,9 @@ class Law:
             bare.write_bytes(path.read_bytes())
         recognised = kind_of_content(bare)
         assert recognised in (None, self.name)
-        assert recognised or reader.is_text, "write `recognise`: a file without ending is not read"
-        assert reader.is_text or reader.label, "write `label`, for messages"
+        is_text = "separator" in reader.keys
+        assert recognised or is_text, "write `recognise`: a file without ending is not read"
+        assert is_text or reader.label, "write `label`, for messages"
         others = [reader_named(name) for name in plugins.builtin_names("readers")]
         others = [other for other in others if type(other) is not type(reader)]
         if path.is_dir():

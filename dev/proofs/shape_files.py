@@ -184,6 +184,8 @@ class Shape:
     """A pattern that a refusal has to match to count as one that says what the file is."""
     path: str = ""
     """What a person names; by default the only file, or the folder of all files."""
+    keys: Mapping[str, Any] = field(default_factory=dict)
+    """Keys of ``dataset`` that a person gives with the path."""
     option: Mapping[str, Any] = field(default_factory=dict)
     """Values that a person knows for keys that a message may only name, such as `columns`."""
     frame: str = ""

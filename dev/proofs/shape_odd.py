@@ -5,11 +5,12 @@ from __future__ import annotations
 import bz2
 import json
 import lzma
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import timedelta, timezone
 from email.utils import format_datetime
 from functools import wraps
+from typing import Any
 
 from shape_files import (
     BY_USER,
@@ -17,6 +18,7 @@ from shape_files import (
     FOUR,
     ROWS,
     THREE,
+    Content,
     I,
     R,
     Rated,
@@ -26,6 +28,7 @@ from shape_files import (
     U,
     always,
     arrow,
+    database,
     decimal,
     entries,
     frame,
@@ -44,6 +47,7 @@ from shape_files import (
     untimed,
     when,
     wide,
+    workbook,
     written,
     zipped,
 )
@@ -1849,6 +1853,257 @@ def junk() -> Iterator[Shape]:
     )
 
 
+def given(
+    keys: Mapping[str, Any], name: str, files: Mapping[str, Content], *about: Any, **more: Any
+) -> Shape:
+    """Return a shape that is given with keys."""
+    return Shape("keys", name, files, *(about or (untimed(),)), keys=keys, **more)
+
+
+def keys() -> Iterator[Shape]:
+    """Files with keys that say how they are written, which hold for what a file is."""
+    lines = table(";", THREE_NAMES.replace(",", ";"), U, I, R)
+    bare = table(";", "", U, I, R)
+    blanks = table(" ", "", U, I, R)
+    commas = table(",", THREE_NAMES, U, I, R)
+    noted = "% exported\n" + lines
+    records = json_lines(entries("user", "item", "rating"))
+    cells = [THREE_NAMES.split(","), *((r.user, r.item, r.rating) for r in ROWS)]
+    columns = frame("user", "item", "rating")
+    base = database(
+        "create table ratings (user, item, rating)",
+        "create table seen (user, item, rating)",
+        rows={"ratings": [r[:3] for r in ROWS], "seen": [r[:3] for r in ROWS[:9]]},
+    )
+    semicolon = {"separator": ";"}
+    # A text, whatever it is called.
+    for ending in (
+        "parquet",
+        "xlsx",
+        "json",
+        "db",
+        "feather",
+        "sav",
+        "mtx",
+        "sql",
+        "orc",
+        "duckdb",
+    ):
+        yield given(semicolon, f"semicolons in .{ending}", {f"r.{ending}": lines})
+    yield given({"separator": "whitespace"}, "blanks in .parquet", {"r.parquet": blanks})
+    yield given({"header": False}, "no header in .xls", {"r.xls": bare}, undecidable="")
+    yield given({"quotes": "none"}, "no quotation marks in .xlsx", {"r.xlsx": lines})
+    yield given({"skip": 1}, "a line that is left out in .db", {"r.db": noted})
+    yield given({"comment": "%"}, "a comment in .parquet", {"r.parquet": noted})
+    yield given({"encoding": "utf-16"}, "UTF-16 in .parquet", {"r.parquet": lines.encode("utf-16")})
+    yield given(semicolon, "packed semicolons in .parquet.gz", {"r.parquet.gz": gz(lines)})
+    yield given(semicolon, "semicolons in .parquet in zip", {"r.zip": zipped({"r.parquet": lines})})
+    yield given(
+        {"separator": ";", "member": "b.parquet"},
+        "a member called .parquet",
+        {"r.zip": zipped({"a.csv": "a,b\n1,2\n", "b.parquet": lines})},
+    )
+    halves = [table(";", "user;item;rating", U, I, R, rows=rows) for rows in (ROWS[:99], ROWS[99:])]
+    yield given(
+        semicolon,
+        "a pattern of .parquet",
+        {"a.parquet": halves[0], "b.parquet": halves[1]},
+        path="*.parquet",
+    )
+    yield given(
+        semicolon, "a folder called .parquet", {"r.parquet/a": halves[0], "r.parquet/b": halves[1]}
+    )
+    yield given(
+        semicolon,
+        "partitions of texts",
+        {
+            f"d/rating={n}/part-0.csv": table(
+                ";", "user;item", U, I, rows=[r for r in ROWS if r.rating == n]
+            )
+            for n in range(1, 6)
+        },
+        ordered=False,
+    )
+    # What is no text, whatever it is called.
+    none = "r.csv.*{}: an? {}.* has none; leave this out"
+    others: dict[str, tuple[Content, str]] = {
+        "Parquet": (parquet(columns), "Parquet file"),
+        "Feather": (arrow(stream=False), "Feather file"),
+        "SQLite": (base, "SQLite file"),
+        "JSON": (records, "JSON file"),
+        "Stata": (written(lambda out: columns.to_stata(out, write_index=False)), "Stata file"),
+        "a workbook": (workbook(ratings=cells), "workbook"),
+    }
+    for name, (content, called) in others.items():
+        says = none.format("separator", called)
+        yield given(semicolon, f"{name} in .csv", {"r.csv": content}, None, says=says)
+        says = none.format("encoding", called)
+        yield given(
+            {"encoding": "latin-1"},
+            f"{name} in .csv, encoding",
+            {"r.csv": content},
+            None,
+            says=says,
+        )
+        says = none.format("quotes", called)
+        yield given({"quotes": "none"}, f"{name}, quotes", {"r.csv": content}, None, says=says)
+    yield given(
+        {"header": False},
+        "Parquet without header",
+        {"r.parquet": parquet(columns)},
+        None,
+        says="r.parquet: header: a Parquet file has none",
+    )
+    yield given(
+        semicolon,
+        "packed Parquet in .csv.gz",
+        {"r.csv.gz": gz(parquet(columns))},
+        None,
+        says="separator: a Parquet file has none",
+    )
+    yield given(
+        semicolon,
+        "Parquet in .csv in zip",
+        {"r.zip": zipped({"a.csv": parquet(columns)})},
+        None,
+        says=r"r.zip!a.csv: separator: a Parquet file has none",
+    )
+    yield given(
+        semicolon,
+        "Parquet in a folder",
+        {"d/a.csv": parquet(columns), "d/README": "."},
+        None,
+        says="separator: a Parquet file has none",
+    )
+    parts = {
+        f"d/rating={n}/part-0.csv": parquet(columns[columns["rating"] == n][["user", "item"]])
+        for n in range(1, 6)
+    }
+    yield given(semicolon, "partitions of Parquet", parts, None, says="a Parquet file has none")
+    netflix = "".join(
+        f"{item}:\n" + table(",", "", U, R, rows=[r for r in ROWS if r.item == item])
+        for item in range(1, 31)
+    )
+    yield given({"encoding": "latin-1"}, "Netflix with encoding", {"r.txt": netflix}, ordered=False)
+    yield given(
+        semicolon,
+        "Netflix with separator",
+        {"r.txt": netflix},
+        None,
+        says="separator: a Netflix Prize file has none",
+    )
+    # Tables.
+    yield given({"table": "ratings"}, "a table in .csv", {"r.csv": base})
+    yield given({"query": "select * from ratings"}, "a query in .csv", {"r.csv": base})
+    yield given({"table": "ratings"}, "a table in .txt", {"r.txt": base})
+    dump = "CREATE TABLE ratings (user int, item int, rating int);\nINSERT INTO ratings VALUES "
+    dump += ",".join(f"({r.user},{r.item},{r.rating})" for r in ROWS) + ";\n"
+    yield given({"table": "ratings"}, "a table of a dump in .txt", {"r.txt": dump})
+    yield given(
+        {"query": "select 1"},
+        "a query of a dump",
+        {"r.sql": dump},
+        None,
+        says="r.sql: query: an SQL dump file takes no query; name what is read under `table`",
+    )
+    for key, value in {"table": "ratings", "query": "select 1"}.items():
+        for name, content in {"a text": lines, "Parquet": parquet(columns)}.items():
+            yield given(
+                {key: value},
+                f"{key} of {name} in .db",
+                {"r.db": content},
+                None,
+                says=f"r.db: {key}: a .*(text|Parquet file) has no tables; leave this out",
+            )
+    # Workbooks: a sheet is a table, and its rows are those of a text.
+    titled = [["Ratings", "", ""], *cells]
+    two = workbook(other=[["a", "b"], [1, 2]], ratings=titled)
+    book = workbook(ratings=cells)
+    for ending in ("xlsx", "csv", "txt"):
+        yield given({"table": "ratings"}, f"a sheet in .{ending}", {f"r.{ending}": two})
+    yield given({"table": "ratings", "skip": 1}, "a sheet with a title", {"r.xlsx": two})
+    yield given({"table": "ratings", "format": "excel"}, "a sheet, format", {"r.dat": two})
+    yield given({"header": True}, "a workbook with header", {"r.xlsx": book})
+    yield given({"comment": "#"}, "a workbook with comment", {"r.xlsx": book})
+    yield given(
+        {"header": False}, "a workbook without header", {"r.xlsx": workbook(ratings=cells[1:])}
+    )
+    yield given(
+        {"table": "rating"},
+        "a sheet that is not there",
+        {"r.xlsx": two},
+        None,
+        says="no sheet 'rating' for table; did you mean 'ratings'",
+    )
+    yield given(
+        {"query": "select 1"},
+        "a query of a workbook",
+        {"r.xlsx": book},
+        None,
+        says="query: a workbook file takes no query; name what is read under `table`",
+    )
+    yield given(
+        {"quotes": "none", "table": "ratings"},
+        "quotes of a sheet",
+        {"r.xlsx": two},
+        None,
+        says="quotes: a workbook file has none; leave this out",
+    )
+    yield given({"table": "ratings"}, "a sheet in zip", {"r.zip": zipped({"a.xlsx": two})})
+    # The form of a matrix, which a text and a workbook may have.
+    grid = wide(DENSE)
+    dense = untimed(DENSE)
+    yield given({"format": "matrix", "separator": ","}, "a matrix", {"r.csv": grid}, dense)
+    yield given({"comment": "%"}, "a matrix with a comment", {"r.csv": "% by hand\n" + grid}, dense)
+    yield given(
+        {"comment": "%", "format": "matrix"},
+        "a matrix with a comment, format",
+        {"r.csv": "% by hand\n" + grid},
+        dense,
+    )
+    yield given({"skip": 1}, "a matrix with a title", {"r.csv": "by hand\n" + grid}, dense)
+    single = wide(DENSE, item=lambda n: f"'{n}'")
+    yield given({"quotes": "single"}, "a matrix, single quotes", {"r.csv": single}, dense)
+    yield given(
+        {"quotes": "single", "format": "matrix"},
+        "a matrix, single quotes, format",
+        {"r.csv": single},
+        dense,
+    )
+    grids = workbook(
+        about=[["a", "b"], [1, 2]], wide=[line.split(",") for line in grid.splitlines()]
+    )
+    yield given({"table": "wide"}, "a sheet that is wide", {"r.xlsx": grids}, dense)
+    yield given(
+        {"table": "wide", "format": "matrix"}, "a sheet as a matrix", {"r.xlsx": grids}, dense
+    )
+    # What is not there yet has its ending only.
+    yield given(
+        semicolon,
+        "no file, .parquet",
+        {"other.csv": commas},
+        None,
+        path="r.parquet",
+        says="separator: a Parquet file has none; leave this out",
+    )
+    yield given(
+        {"table": "a"},
+        "no file, .csv",
+        {"other.csv": commas},
+        None,
+        path="r.csv",
+        says="table: a 'csv' file has no tables; leave this out",
+    )
+    yield given(
+        semicolon,
+        "no file, .csv, separator",
+        {"other.csv": commas},
+        None,
+        path="r.csv",
+        says="no such file",
+    )
+
+
 ODD = (
     endings,
     separators,
@@ -1864,4 +2119,5 @@ ODD = (
     packed,
     folders,
     junk,
+    keys,
 )

@@ -4,10 +4,11 @@
     python dev/proofs/shapes.py --family times        those of a family; can be repeated
     python dev/proofs/shapes.py --shape "4 stars" --show    one of them, with its messages
 
-Each shape of `shape_public`, `shape_programs` and `shape_odd` is a file or a folder, with the
-ratings that it stands for. It is read by `harness.load`, `harness.describe`, a config, `harness run
---dataset`, the config of `harness new`, and as a frame where pandas reads it plainly. If a message
-or a note names keys of ``dataset``, they are followed literally. The outcome is one of `OUTCOMES`.
+Each shape of `shape_public`, `shape_programs`, `shape_exports` and `shape_odd` is a file or a
+folder, with the ratings that it stands for. It is read by `harness.load`, `harness.describe`, a
+config, `harness run --dataset`, the config of `harness new`, and as a frame where pandas reads it
+plainly. If a message or a note names keys of ``dataset``, they are followed literally. The outcome
+is one of `OUTCOMES`.
 
 It is a fault if two ways disagree, if a file is refused without a way on, if a shape that can be
 decided is read wrongly, and if advice loses ratings without saying how many. Of the shapes with
@@ -43,6 +44,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from ruamel.yaml import YAML, YAMLError
+from shape_exports import EXPORTS
 from shape_files import Rated, Shape
 from shape_odd import ODD
 from shape_programs import PROGRAMS
@@ -91,7 +93,7 @@ LOST = 0.9
 def families() -> dict[str, list[Shape]]:
     """Return all shapes by family."""
     made: dict[str, list[Shape]] = defaultdict(list)
-    for make in (*PUBLIC, *PROGRAMS, *ODD):
+    for make in (*PUBLIC, *PROGRAMS, *ODD, *EXPORTS):
         for shape in make():
             made[shape.family].append(shape)
     return dict(made)
@@ -281,7 +283,7 @@ def read(way: str, shape: Shape, keys: Mapping[str, Any]) -> Read:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return WAYS[way](shape, keys)
+            return WAYS[way](shape, merged(shape.keys, keys))
         except HarnessError as error:
             return Read(message=str(error))
         except Exception as error:
@@ -486,7 +488,8 @@ def _followed(
 def canonical(text: str, folder: str) -> str:
     """Return a message or a note without what may differ between ways: folder and typed options."""
     text = text.replace(folder + "/", "")
-    text = re.sub(r"^(c\.yaml|n\.yaml|harness run)(:\d+)?: (dataset(\.\w+)?: )?", "", text)
+    text = re.sub(r"^(c\.yaml|n\.yaml|harness run|config)(:\d+)?: ", "", text)
+    text = re.sub(r"^(--set )?dataset([.:=] ?\w+(=\S+)?)?: ", "", text)
 
     def of_keys(match: re.Match[str]) -> str:
         found = _keys(match[1], literal=False)
@@ -585,6 +588,9 @@ def typed(shape: Shape, expected: Outcome, folder: Path) -> str:
     """Return what the real command line makes of a shape that `by_run` found otherwise."""
     command = [sys.executable, "-m", "harness", "run", "-q", "--json", "--dataset", shape.asked]
     more = ["--algorithms", "ItemMean", "--metrics", "rmse", "--results", "typed"]
+    columns, settings = _options(shape.keys)
+    more += ["--data-columns", columns] if columns else []
+    more += [word for setting in settings for word in ("--set", setting)]
     done = subprocess.run(
         [*command, *more], cwd=folder, capture_output=True, text=True, check=False
     )

@@ -241,7 +241,7 @@ def checked(document: Document, *, with_ratings: bool = False) -> Experiment:
     if code_named(data) and (unusable := list(import_files(document))):
         raise ConfigError(document.source, [*faults, *unusable])
     try:
-        experiment = Experiment.model_validate(data)
+        experiment = Experiment.model_validate(data, context=document.folder or Path())
         if again := list(_repeated_entries(experiment)):
             faults.update(repeated(document, *entry, "is the same as") for entry in again)
     except ValidationError as error:

@@ -66,7 +66,7 @@ class Roles:
         """Return the positions of the first usual name of a role that occurs; all when strict."""
         # RecBole writes the type behind a name, as user_id:token.
         plain = [re.sub(r"[ _\-./\"']", "", name.partition(":")[0].casefold()) for name in names]
-        names_present = [usual for usual in self.usual[role] if usual in plain]
+        names_present = [usual for usual in self.usual.get(role, ()) if usual in plain]
         accepted = names_present if self.strict else names_present[:1]
         return [position for position, name in enumerate(plain) if name in accepted]
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,13 +16,23 @@ from harness._util.libraries import pd
 from harness.datasets.catalogue import FeatureFile
 from harness.datasets.columns import Kind, Roles, find_columns
 from harness.datasets.conversion import SHOWN, Table, convert
+from harness.datasets.members import scratch
 from harness.datasets.places import find_file
-from harness.datasets.readers import column_names, is_text, kind_of_file, read_file, reading
+from harness.datasets.readers import (
+    column_names,
+    is_text,
+    keys_of,
+    label_of,
+    read_as,
+    reading,
+    recognised,
+)
 from harness.datasets.readers.base import ReadOptions
 from harness.datasets.readers.packed import unpacked
 from harness.datasets.readers.text import Layout, read_sample, read_text
-from harness.datasets.section import FeaturesSection, ItemsSection
-from harness.errors import DataError, counted
+from harness.datasets.readers.workbooks import SHEET, is_workbook, sheets_of
+from harness.datasets.section import FeaturesSection, ItemsSection, unneeded
+from harness.errors import DataError, counted, listed
 from harness.notes.note import Note
 from harness.schema.sections import validated
 
@@ -51,7 +62,7 @@ def add(ratings: Ratings, role: str, source: Any, base: Path | None = None) -> R
         table = convert(columns, _kinds(names, names[0]), where)
     else:
         source = str(source) if isinstance(source, Path) else source
-        section = validated(_SECTIONS[role], source, f"{role}s")
+        section = validated(_SECTIONS[role], source, f"{role}s", base or Path())
         table = _read(section, base)
         first = next(iter(table.ids))
         if section.columns is None and first in _ids(ratings, role):
@@ -135,14 +146,42 @@ def _ids(ratings: Ratings, role: str) -> NDArray[np.object_]:
 
 def _read(section: FeaturesSection, base: Path | None) -> Table:
     """Read a file of one's own; its id column comes first."""
-    with unpacked(find_file(section.path, base), section.path) as (path, where), reading(where):
+    with (
+        unpacked(find_file(section.path, base), section.path) as (path, where),
+        reading(where),
+        _sheet(path, where, section) as (path, where),
+    ):
         return _read_plain(section, path, where)
 
 
+@contextmanager
+def _sheet(path: Path, where: str, section: FeaturesSection) -> Iterator[tuple[Path, str]]:
+    """Yield the text of the only sheet of a workbook; another file as it is."""
+    if not is_workbook(path):
+        yield path, where
+        return
+    if fault := unneeded(section, "excel"):
+        raise DataError(f"{where}: {fault}")
+    with sheets_of(path, where) as sheets, scratch() as folder:
+        if len(sheets) > 1:
+            names = listed([sheet.name for sheet in sheets], 10)
+            raise DataError(
+                f"{where}: {counted(len(sheets), 'sheet')} ({names}); save the one that is meant "
+                "as CSV"
+            )
+        place = Path(folder, f"sheet{SHEET}")
+        place.write_bytes(sheets[0].open().read())
+        yield place, f"{where}!{sheets[0].name}"
+
+
 def _read_plain(section: FeaturesSection, path: Path, where: str) -> Table:
-    kind = kind_of_file(path)
+    kind = recognised(path, where)
+    if fault := unneeded(section, kind):
+        raise DataError(f"{where}: {fault}")
+    if "query" in keys_of(kind):
+        raise DataError(f"{where}: {label_of(kind)}; export the table that is meant as CSV")
     if kind is not None and not is_text(kind):
-        names = _distinct(column_names(path, kind, where), where)
+        names = _distinct(column_names(path, kind, where, of_ratings=False), where)
         options = ReadOptions(columns=dict(zip(names, names, strict=True)))
     else:
         options = ReadOptions(
@@ -159,7 +198,8 @@ def _read_plain(section: FeaturesSection, path: Path, where: str) -> Table:
         layout = Layout(separator, section.columns is None, len(names), _places(names))
         options = ReadOptions(encoding=section.encoding, layout=layout)
     chosen = _column(names, "id", section.id or 1, where)
-    table = read_file(path, replace(options, roles=Roles(_kinds(names, chosen), {})), where)
+    roles = Roles(_kinds(names, chosen), {})
+    table = read_as(kind, path, replace(options, where=where, roles=roles))
     return replace(table, ids={chosen: table.ids[chosen], **table.ids})
 
 

@@ -19,9 +19,10 @@ from harness.datasets.columns import RATINGS, find_columns
 from harness.datasets.conversion import Table, joined
 from harness.datasets.evidence import Candidate, candidates
 from harness.datasets.limits import Limits
-from harness.datasets.places import found
+from harness.datasets.places import OF_SHEETS, found
 from harness.datasets.ratings import Ratings
 from harness.datasets.readers import (
+    check_keys,
     column_names,
     columns_vary,
     is_text,
@@ -31,12 +32,12 @@ from harness.datasets.readers import (
     reading,
     recognised,
 )
-from harness.datasets.readers.base import ReadOptions
+from harness.datasets.readers.base import OF_TABLES, OF_TEXT, ReadOptions
 from harness.datasets.readers.packed import Progress, unpacked
 from harness.datasets.readers.text import Delimited, Seen, look
 from harness.datasets.readers.trec import RUN, form_of_lines
 from harness.datasets.remedies import Remedy
-from harness.datasets.section import OF_TEXT, OF_VALUES, DatasetSection, name_of
+from harness.datasets.section import OF_VALUES, DatasetSection, name_of
 from harness.errors import ColumnsError, DataError
 from harness.notes.note import Note
 
@@ -201,7 +202,7 @@ def inspect(section: DatasetSection, base: Path | None = None) -> Iterator[Inspe
     """
     columns = section.columns.model_dump(exclude_unset=True) if section.columns else {}
     columns = {role: column for role, column in columns.items() if column or role == "timestamp"}
-    keys = {*OF_TEXT, *OF_VALUES, "table", "query", "member"} - {"columns"}
+    keys = {*OF_TEXT, *OF_TABLES, *OF_VALUES, "member"} - {"columns"}
     written = section.model_dump(include=keys, exclude_none=True)
     limits, paths = Limits(section.most_megabytes, section.most_seconds), section.paths
     of_matrix = {key: getattr(section, key) for key in ("not_items", "not_rated")}
@@ -219,7 +220,10 @@ def inspect(section: DatasetSection, base: Path | None = None) -> Iterator[Inspe
         members = []
         for place in places:
             path, where = held.enter_context(unpacked(place.path, place.where, limits))
-            member = inspect_file(path, where, options, given)
+            known = options
+            if place.is_sheet:
+                known = replace(options, kind=OF_SHEETS[options.kind], table=None)
+            member = inspect_file(path, where, known, given)
             members.append(replace(member, notes=(*place.notes, *member.notes)))
         yield Inspection(section, name, members)
 
@@ -232,6 +236,8 @@ def inspect_file(path: Path, where: str, options: ReadOptions, given: Set[str]) 
     if kind == "matrix" and (of_file := recognised(path, where)) and not is_text(of_file):
         kind, reader = of_file, reader_named(of_file)
         options = replace(options, is_wide=True)
+    if not given.isdisjoint((*OF_TEXT, *OF_TABLES)):
+        check_keys(kind, options, where)
     if not isinstance(reader, Delimited):
         return InspectedFile(path, where, kind, options)
     with reading(where, kind):

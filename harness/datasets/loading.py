@@ -389,7 +389,7 @@ def section_of(source: object, base: Path | None) -> DatasetSection:
     if not isinstance(source, str | Mapping):
         raise no_ratings(source)
     try:
-        return validated(DatasetSection, source, "dataset")
+        return validated(DatasetSection, source, "dataset", base or Path())
     except DataError:
         if not isinstance(source, str):
             raise

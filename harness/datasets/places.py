@@ -20,7 +20,7 @@ from harness._util.files import PATTERN, file_name, placed
 from harness.datasets.limits import MEGABYTE, PATIENCE, REMOTE_SECONDS, SLOWEST, Limits, too_slow
 from harness.datasets.members import choose, is_document, scratch
 from harness.datasets.openers import named, opener_of, scheme_of
-from harness.datasets.readers import kind_of, kind_of_content, takes_folders
+from harness.datasets.readers import check_keys, kind_of, kind_of_content, takes_folders
 from harness.datasets.readers.base import ReadOptions
 from harness.datasets.readers.folders import folder_not_read
 from harness.datasets.readers.packed import (
@@ -209,6 +209,8 @@ class Place(NamedTuple):
     path: Path
     where: str
     notes: tuple[Note, ...] = ()
+    is_sheet: bool = False
+    """Whether it is a sheet of a workbook, as text."""
 
 
 @contextmanager
@@ -244,10 +246,14 @@ def found(
         ]
 
 
+OF_SHEETS = {None: None, "excel": None, "matrix": "matrix"}
+"""The format of the sheets of a workbook by that of the config."""
+
+
 @contextmanager
 def _taken_out(whole: Place, options: ReadOptions, depth: int = 0) -> Iterator[list[Place]]:
     """Yield the files of ratings of an archive, a folder or a workbook; another file as it is."""
-    path, where, notes = whole
+    path, where, notes, is_sheet = whole
     if path.is_dir():
         yield _of_folder(whole, options)
         return
@@ -258,7 +264,9 @@ def _taken_out(whole: Place, options: ReadOptions, depth: int = 0) -> Iterator[l
         key, kind = ("member", "file") if is_archive else ("table", "sheet")
         if is_archive:
             members = stack.enter_context(members_of(path, where, options.limits))
-        elif not packing and options.kind in (None, "excel") and is_workbook(path):
+        elif not packing and options.kind in OF_SHEETS and is_workbook(path):
+            check_keys("excel", options, where)
+            options, is_sheet = replace(options, kind=OF_SHEETS[options.kind]), True
             members = stack.enter_context(sheets_of(path, where, options.limits))
         else:
             if options.member is not None:
@@ -279,7 +287,10 @@ def _taken_out(whole: Place, options: ReadOptions, depth: int = 0) -> Iterator[l
             for place in stack.enter_context(
                 _taken_out(
                     Place(
-                        take_out(member, None), f"{where}!{member.name}", (*notes, *chosen.notes)
+                        take_out(member, None),
+                        f"{where}!{member.name}",
+                        (*notes, *chosen.notes),
+                        is_sheet,
                     ),
                     inner,
                     depth + 1,
@@ -290,7 +301,7 @@ def _taken_out(whole: Place, options: ReadOptions, depth: int = 0) -> Iterator[l
 
 def _of_folder(whole: Place, options: ReadOptions) -> list[Place]:
     """Return a folder that a reader takes as it is, else its files of ratings."""
-    path, where, _ = whole
+    path, where = whole.path, whole.where
     if takes_folders(options.kind or kind_of_content(path)):
         return [whole]
     if fault := folder_not_read(path, where):

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from os.path import normpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
@@ -26,12 +27,12 @@ from pydantic_core import CoreSchema, core_schema
 
 from harness._util import names
 from harness._util.arguments import MOST_RATING, unit_fault
-from harness._util.files import file_name, placed
+from harness._util.files import are_there, as_list, file_name, placed
 from harness.datasets.catalogue import ALIASES, checked_name, find, names_of
 from harness.datasets.numerals import checked_texts, checked_values
 from harness.datasets.places import is_ratings_file
 from harness.datasets.policies import DuplicatePolicy, Policies
-from harness.datasets.readers import has_tables, is_text, kind_of, label_of
+from harness.datasets.readers import is_text, kind_of, label_of, unused
 from harness.datasets.readers.encodings import checked_encoding
 from harness.errors import counted, is_url
 from harness.plugins import registry as plugins
@@ -215,8 +216,9 @@ class FeaturesSection(_File):
         return [self.path]
 
     @model_validator(mode="after")
-    def _fits_the_file(self) -> Self:
-        check_features(self)
+    def _fits_the_file(self, info: ValidationInfo) -> Self:
+        if fault := unneeded(self, kind_of_absent(self.paths, info.context)):
+            raise ValueError(fault)
         return self
 
 
@@ -279,8 +281,8 @@ class DatasetSection(_File):
     By default 3,600 for a URL; for a database 10, and one more for each megabyte of the file."""
 
     format: FormatName | None = None
-    """Kind of file, the name of a reader; by default from the ending of the path, else from the
-    first bytes."""
+    """Kind of file, the name of a reader; by default found by the first bytes of the file, else by
+    the ending of its name."""
 
     columns: ColumnsSection | None = None
     """Columns by role."""
@@ -414,10 +416,10 @@ class DatasetSection(_File):
     )  # fmt: skip
     @classmethod
     def _describes_a_file(cls, value: object, info: ValidationInfo) -> object:
-        if value in (None, ".", 0, "keep"):
+        if value in (None, ".", "keep") or (value == 0 and value is not False):
             return value
 
-        check_key_of_file(str(info.field_name), value, info.data)
+        check_key_of_file(str(info.field_name), value, info.data, info.context)
         return value
 
     @field_validator("like", "synthetic")
@@ -478,26 +480,22 @@ class DatasetSection(_File):
         return self.name or "synthetic"
 
 
-OF_TEXT = ("separator", "header", "skip", "comment", "encoding", "quotes")
-"""Keys of files of text alone."""
-OF_SHEETS = ("header", "skip", "comment")
-"""Keys of text that the rows of a workbook have too."""
+def check_key_of_file(key: str, value: object, others: Mapping[str, Any], base: object) -> None:
+    """Raise `ValueError` where a key does not fit the keys before it.
 
-
-def check_key_of_file(key: str, value: object, others: Mapping[str, Any]) -> None:
-    """Raise `ValueError` where a key does not fit the keys before it."""
-    name, kind, path = (others.get(other) for other in ("name", "format", "path"))
+    Which keys a file can have is seen where it is read, by what it is. Of one that is not there yet
+    its ending is all that there is; `base` is the folder in which relative paths start, and no file
+    is looked for without it.
+    """
+    name, kind = others.get("name"), others.get("format")
     if name is not None:
         raise ValueError(
             f"what {name} looks like is known; leave this out, "
             "or leave out name to read a file of your own"
         )
-    kind = kind or kind_of((path[0] if isinstance(path, list) else path) or "")
-    is_of_text = key in OF_TEXT and not (kind == "excel" and key in OF_SHEETS)
-    if kind is not None and not is_text(kind) and is_of_text:
-        raise ValueError(f"a {label_of(kind)} file has none; leave this out")
-    if key in ("table", "query") and kind is not None and not has_tables(kind):
-        raise ValueError(f"a {label_of(kind)} file has no tables; leave this out")
+    kind = kind or kind_of_absent(as_list(others.get("path") or []), base)
+    if kind not in (None, "matrix") and (why := unused(key, kind)):  # which may be in any file
+        raise ValueError(why)
     if key == "query" and others.get("table") is not None:
         raise ValueError("a query names its tables; leave out table or query")
     if key == "separator" and any(mark in str(value) for mark in '"\r\n'):
@@ -512,14 +510,25 @@ def check_copy(section: DatasetSection) -> None:
         raise ValueError(f"{section.name} is not read from a path; leave out name or path")
 
 
-def check_features(section: FeaturesSection) -> None:
-    """Raise `ValueError` where a file of users or items has keys that its kind does not need."""
-    kind = kind_of(section.path)
-    is_table = kind is not None and not is_text(kind)
-    if is_table and (section.columns or section.separator or section.encoding):
-        raise ValueError(
-            f"a {label_of(kind or '')} file needs no columns, separator or encoding; leave them out"
-        )
+def kind_of_absent(paths: Sequence[str], base: object) -> str | None:
+    """Return the format that the ending of the first path says if no file is there; else None."""
+    if not paths or is_url(paths[0]) or not isinstance(base, Path):
+        return None
+    with suppress(OSError, ValueError):  # no name that a file can have
+        place = str(placed(paths[0], base))
+        places = (place, normpath(place))  # the folder in which it starts may be to come
+        return None if any(are_there([each], None) for each in places) else kind_of(paths[0])
+    return None
+
+
+def unneeded(section: FeaturesSection, kind: str | None) -> str:
+    """Return what is wrong with keys of a file of users or items of a format; empty if nothing."""
+    is_written = section.separator or section.encoding
+    if kind == "excel" and is_written:
+        return f"{label_of(kind)} has no separator or encoding; leave them out"
+    if kind in (None, "excel") or is_text(kind) or not (section.columns or is_written):
+        return ""
+    return f"{label_of(kind)} needs no columns, separator or encoding; leave them out"
 
 
 def as_path(source: object, base: Path | None) -> object:

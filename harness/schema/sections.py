@@ -287,10 +287,10 @@ WORDS = {
 S = TypeVar("S", bound=Section)
 
 
-def validated(section: type[S], data: object, where: str) -> S:
+def validated(section: type[S], data: object, where: str, context: object = None) -> S:
     """Return a section of plain data that belong to no config, or raise a DataError."""
     try:
-        return section.model_validate(plain_data(data))
+        return section.model_validate(plain_data(data), context=context)
     except ValidationError as error:
         lines = []
         for fault in error.errors():

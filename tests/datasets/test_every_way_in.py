@@ -13,12 +13,16 @@ from pathlib import Path
 import pytest
 
 PROOFS = Path(__file__).parents[2] / "dev" / "proofs"
-MODULES = ("shapes", "shape_files", "shape_odd", "shape_programs", "shape_public")
+MODULES = (
+    *("shapes", "shape_files", "shape_odd", "shape_programs", "shape_public"),
+    "shape_exports",
+)
 FAMILIES = (
     *("movielens", "netflix", "amazon", "books", "films", "jester", "music", "events", "others"),
     *("pandas", "statistics", "spreadsheets", "databases", "documents", "endings", "separators"),
     *("headers", "orders", "times", "values", "missing", "ids", "repeats", "encodings", "wide"),
-    *("packed", "folders", "junk"),
+    *("packed", "folders", "junk", "keys"),
+    *("sites", "shops", "surveys", "tools", "languages", "layouts"),
 )
 
 

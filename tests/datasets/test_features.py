@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import math
+import sqlite3
+from contextlib import closing
 
 import pandas as pd
 import pytest
@@ -136,3 +138,92 @@ def test_a_named_data_set_brings_its_own(tmp_path, monkeypatch, name, role, cont
     ratings = datasets.load({"name": name, "path": str(archive)})
     found = ratings.item_features if role == "items" else ratings.user_features
     assert known(found)["1"].items() >= expected.items()
+
+
+FRAME = pd.DataFrame({"movie": ["7", "30"], "title": ["a", "b"], "year": [1990, 1991]})
+KNOWN = {"7": {"title": "a", "year": "1990"}, "30": {"title": "b", "year": "1991"}}
+SHEET = [[*FRAME.columns], *FRAME.to_numpy().tolist()]
+
+
+def workbook(path, **sheets):
+    """Write a workbook with texts and numbers in its cells."""
+    pytest.importorskip("openpyxl", reason="writes workbooks")
+    with pd.ExcelWriter(path) as book:
+        for name, rows in sheets.items():
+            pd.DataFrame(rows).to_excel(book, sheet_name=name, index=False, header=False)
+
+
+WRITTEN = {
+    "semicolons in .parquet": ("i.parquet", lambda p: FRAME.to_csv(p, sep=";", index=False)),
+    "Parquet in .csv": ("i.csv", lambda p: FRAME.to_parquet(p)),
+    "JSON, an object a line": (
+        "i.jsonl",
+        lambda p: FRAME.to_json(p, orient="records", lines=True),
+    ),
+    "JSON in .csv": ("i.csv", lambda p: FRAME.to_json(p, orient="records")),
+    "pandas' split": ("i.json", lambda p: FRAME.to_json(p, orient="split")),
+    "Stata": ("i.dta", lambda p: FRAME.to_stata(p, write_index=False)),
+    "a workbook": ("i.xlsx", lambda p: workbook(p, items=SHEET)),
+    "a comment above": ("i.csv", lambda p: p.write_text("# known\n" + FRAME.to_csv(index=False))),
+    "UTF-16 in .parquet": (
+        "i.parquet",
+        lambda p: p.write_text(FRAME.to_csv(index=False), encoding="utf-16"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_what_a_file_is_counts_before_its_ending(load, tmp_path, name):
+    ratings = load("r.csv", RATINGS)
+    file, write = WRITTEN[name]
+    write(tmp_path / file)
+    found = datasets.load(ratings, items=file, base=tmp_path).item_features
+    assert known(found) | KNOWN == known(found)
+
+
+@pytest.mark.parametrize(
+    ("name", "keys", "message"),
+    [
+        ("Parquet in .csv", {"separator": ";"}, "i.csv: a Parquet file needs no columns, sep"),
+        ("Parquet in .csv", {"columns": ["a", "b", "c"]}, "i.csv: a Parquet file needs no columns"),
+        ("JSON in .csv", {"encoding": "latin-1"}, "i.csv: a JSON file needs no columns, separator"),
+        ("a workbook", {"separator": ";"}, "i.xlsx: a workbook file has no separator or encoding"),
+    ],
+)
+def test_a_key_that_means_nothing_for_a_file_is_refused(load, tmp_path, name, keys, message):
+    ratings = load("r.csv", RATINGS)
+    file, write = WRITTEN[name]
+    write(tmp_path / file)
+    with pytest.raises(DataError, match=message):
+        datasets.load(ratings, items={"path": file, **keys}, base=tmp_path)
+
+
+def test_a_text_that_is_called_parquet_has_a_separator(load, tmp_path):
+    ratings = load("r.csv", RATINGS)
+    (tmp_path / "i.parquet").write_text("7;a\n30;b\n")
+    keys = {"path": "i.parquet", "separator": ";", "columns": ["movie", "title"]}
+    found = datasets.load(ratings, items=keys, base=tmp_path).item_features
+    assert known(found)["7"] == {"title": "a"}
+
+
+def test_what_has_several_tables_is_refused(load, tmp_path):
+    ratings = load("r.csv", RATINGS)
+    workbook(tmp_path / "i.xlsx", items=SHEET, other=SHEET)
+    with pytest.raises(DataError, match=r"i.xlsx: 2 sheets \(items, other\); save the one"):
+        datasets.load(ratings, items="i.xlsx", base=tmp_path)
+    with closing(sqlite3.connect(tmp_path / "i.txt")) as base:
+        FRAME.to_sql("items", base, index=False)
+    with pytest.raises(DataError, match=r"i\.txt: an SQLite file; export the table that is meant"):
+        datasets.load(ratings, items="i.txt", base=tmp_path)
+
+
+def test_lists_of_json_are_values_between_bars(load, tmp_path):
+    ratings = load("r.csv", RATINGS)
+    (tmp_path / "i.jsonl").write_text(
+        '{"id": 7, "genres": ["Drama", "War"], "tags": [], "of": {"a": 1}, "more": [{"b": 2}]}\n'
+        '{"id": 30, "genres": ["War"], "tags": ["x"], "seen": true}\n'
+    )
+    found = known(datasets.load(ratings, items="i.jsonl", base=tmp_path).item_features)
+    expected = {"genres": "Drama|War", "of.a": "1", "more": '[{"b": 2}]', "tags": None}
+    assert found["7"].items() >= expected.items()
+    assert found["30"].items() >= {"genres": "War", "tags": "x", "seen": "true"}.items()

@@ -6,6 +6,7 @@ others are imported for a file that no ending of this package's own readers fits
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -16,7 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 from harness._util.files import file_name, report_os_error
 from harness.datasets.conversion import Table
-from harness.datasets.readers.base import Reader, ReadOptions, names_of, to_table
+from harness.datasets.readers.base import (
+    OF_TABLES,
+    OF_TEXT,
+    Reader,
+    ReadOptions,
+    names_of,
+    to_table,
+)
 from harness.datasets.readers.packed import ENDINGS, is_packed, not_read, unpacked
 from harness.datasets.readers.text import Delimited
 from harness.errors import DataError, HarnessError, PluginError, reason_of
@@ -132,13 +140,28 @@ def kind_of_file(path: Path) -> str | None:
         return by_ending or kind_of_content(path)
     reader = reader_named(by_ending)
     head = _head(path)
+    if head[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        head = head.decode("utf-16", "replace").encode()
     if not _TEXT.fullmatch(head):
         return kind_of_content(path) or by_ending
     first = head.strip().partition(b"\n")[0]
-    has_fields = any(first.count(mark) >= 2 for mark in (b",", b";", b"\t", b"|", b"::"))
+    has_fields = any(first.count(mark) >= 2 for mark in _MARKS)
     if has_fields and not reader.has_mark:
         return by_ending
-    return kind_of_content(path) or (None if has_fields else by_ending)
+    is_text = has_fields or (reader.has_mark and _has_rows(head))
+    return kind_of_content(path) or (None if is_text else by_ending)
+
+
+_MARKS = (b",", b";", b"\t", b"|", b"::")
+"""What parts the fields of most texts."""
+
+
+def _has_rows(head: bytes) -> bool:
+    """Return whether the last lines of a beginning have as many fields each."""
+    lines = [line for line in head.split(b"\n")[:-1] if line.strip()][-2:]
+    counts = [{line.count(mark) for line in lines} for mark in _MARKS]
+    counts.append({max(0, len(line.split()) - 2) for line in lines})
+    return len(lines) == 2 and any(len(each) == 1 and each != {0} for each in counts)
 
 
 _PLAIN = re.compile(rb"[A-Za-z]\w*([,;\t|])\w+(\1\w+)+\r?\n[\t\r\n -~]*")
@@ -172,20 +195,47 @@ def takes_folders(kind: str | None) -> bool:
     return asked is not None and getattr(asked, "__func__", None) is not Reader.recognise_folder
 
 
+def keys_of(kind: str | None) -> tuple[str, ...]:
+    """Return which of `OF_TEXT` and `OF_TABLES` a config may have for a format; None is text.
+
+    Formats of other packages have no text, and may do with tables and queries what they like, so
+    that their code is not imported.
+    """
+    if kind is None:
+        return Delimited.keys
+    is_builtin = kind in plugins.builtin_names("readers")
+    return tuple(reader_named(kind).keys) if is_builtin else OF_TABLES
+
+
 def is_text(kind: str) -> bool:
-    """Return whether a config may say separator, header, encoding and decimal mark of a format.
+    """Return whether files of a format are texts of which a config may name the separator."""
+    return "separator" in keys_of(kind) and not takes_folders(kind)
 
-    Those of other packages are not text, so that their code is not imported.
+
+def unused(key: str, kind: str | None) -> str:
+    """Return why a key means nothing for a format, and what to do; empty where it does.
+
+    Examples
+    --------
+    >>> unused("separator", "orc"), unused("separator", "csv")
+    ('an ORC file has none; leave this out', '')
     """
-    return kind in plugins.builtin_names("readers") and bool(reader_named(kind).is_text)
+    keys = keys_of(kind)
+    if key not in (*OF_TEXT, *OF_TABLES) or key in keys:
+        return ""
+    if key in OF_TEXT:
+        return f"{label_of(kind)} has none; leave this out"
+    if keys and "table" in keys:
+        return f"{label_of(kind)} takes no query; name what is read under `table`"
+    return f"{label_of(kind)} has no tables; leave this out"
 
 
-def has_tables(kind: str) -> bool:
-    """Return whether a config may name a table or a query of a format.
-
-    Those of other packages may do with both what they like.
-    """
-    return kind not in plugins.builtin_names("readers") or bool(reader_named(kind).has_tables)
+def check_keys(kind: str | None, options: ReadOptions, where: str) -> None:
+    """Raise a DataError where a key of a config means nothing for a file of a format."""
+    for key in (*OF_TEXT, *OF_TABLES):
+        is_given = getattr(options, key) is not None and (key != "skip" or options.skip)
+        if is_given and (why := unused(key, kind)):
+            raise DataError(f"{where}: {key}: {why}")
 
 
 def columns_vary(kind: str | None) -> bool:
@@ -193,13 +243,24 @@ def columns_vary(kind: str | None) -> bool:
     if kind not in plugins.builtin_names("readers"):
         return False
     reader = reader_named(kind)
-    return bool(reader.is_wide or reader.has_tables)
+    return bool(reader.is_wide or "table" in reader.keys)
 
 
-def label_of(kind: str) -> str:
-    """Return what messages call a file of a format."""
+def label_of(kind: str | None) -> str:
+    """Return what messages call a file of a format, with its article.
+
+    Examples
+    --------
+    >>> label_of("parquet"), label_of("arff"), label_of("csv"), label_of("hive")
+    ('a Parquet file', 'an ARFF file', "a 'csv' file", 'a partitioned folder')
+    """
+    if kind is None:
+        return "a text"
     is_builtin = kind in plugins.builtin_names("readers")
-    return (is_builtin and reader_named(kind).label) or repr(kind)
+    label = (is_builtin and reader_named(kind).label) or repr(kind)
+    if label.startswith("a "):
+        return label
+    return f"an {label} file" if re.match("[AO]|S[A-Z]", label) else f"a {label} file"
 
 
 def read_file(
@@ -278,12 +339,12 @@ def unreadable(where: str, error: BaseException) -> DataError:
     )
 
 
-def column_names(path: Path, kind: str, where: str) -> list[str]:
-    """Return the names of the columns of a file."""
+def column_names(path: Path, kind: str, where: str, *, of_ratings: bool = True) -> list[str]:
+    """Return the names of the columns of a file, of ratings or of users or items."""
     reader = reader_named(kind)
     if isinstance(reader, Reader):
         with reading(where, kind):
-            return reader.names(path, where)
+            return (reader.names if of_ratings else reader.names_known)(path, where)
     with reading(where, kind):
         columns = reader.read(path, ReadOptions(where=where))
     return names_of(columns, f"{where}: {_origin(kind)}")

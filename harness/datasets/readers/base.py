@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 
 NO_ROWS = "no rows of data; give a file that has some"
+OF_TEXT = ("separator", "header", "skip", "comment", "encoding", "quotes")
+"""Keys of a config that say how a text is written."""
+OF_TABLES = ("table", "query")
+"""Keys of a config that say which table of a file is read."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,8 +110,9 @@ class Reader:
     ----------
     endings : tuple of str
         Endings of file names in small letters, as ``(".jsonl",)``.
-    is_text : bool
-        Whether a config may say separator, header, encoding and decimal mark.
+    keys : tuple of str
+        Of `OF_TEXT` and `OF_TABLES`, the keys that a config may have for a file of the format; any
+        other is refused. `read` finds their values in its options.
 
     Examples
     --------
@@ -127,15 +132,13 @@ class Reader:
     """
 
     endings: ClassVar[tuple[str, ...]] = ()
-    is_text: ClassVar[bool] = False
+    keys: ClassVar[tuple[str, ...]] = ()
     label: ClassVar[str] = ""
     """What messages call a file of the format, as ``Parquet``."""
     separators: ClassVar[tuple[str, ...]] = ()
     """Of a text: the separators of fields that are tried first."""
     is_wide: ClassVar[bool] = False
     """Whether a file has a column for each item, and not one of ratings."""
-    has_tables: ClassVar[bool] = False
-    """Whether a file has several tables, so that a config may name one, or a query."""
     spaces_in_ids: ClassVar[bool] = True
     """Whether an id may hold a space; a format whose fields are parted by spaces has none."""
     has_mark: ClassVar[bool] = False
@@ -196,6 +199,10 @@ class Reader:
     def names(self, path: Path, where: str) -> list[str]:
         """Return the names of the columns of a file, by default by reading all of it."""
         return names_of(self.read(path, ReadOptions(where=where)), where)
+
+    def names_known(self, path: Path, where: str) -> list[str]:
+        """Return the names of the columns of a file of what is known of users or items."""
+        return self.names(path, where)
 
 
 def example_ratings(*, spaces: bool = True) -> pd.DataFrame:

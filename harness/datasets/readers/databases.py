@@ -14,7 +14,14 @@ from harness._util.libraries import pa
 from harness.datasets.columns import find_columns
 from harness.datasets.conversion import convert
 from harness.datasets.limits import MEGABYTE, too_slow
-from harness.datasets.readers.base import NO_ROWS, Reader, ReadOptions, example_ratings, to_table
+from harness.datasets.readers.base import (
+    NO_ROWS,
+    OF_TABLES,
+    Reader,
+    ReadOptions,
+    example_ratings,
+    to_table,
+)
 from harness.datasets.readers.batches import BYTES_A_ROW, gathered, refused
 from harness.errors import DataError, listed, reason_of, suggestion
 
@@ -41,7 +48,7 @@ _READS = frozenset(
 class Database(Reader):
     """A file of tables."""
 
-    has_tables = True
+    keys = OF_TABLES
 
     in_tables: ClassVar[bool] = True
 

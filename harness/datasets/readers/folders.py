@@ -14,8 +14,8 @@ from urllib.parse import unquote
 from harness._util.libraries import pa, pq
 from harness.datasets.columns import Roles
 from harness.datasets.conversion import Table, convert, joined
-from harness.datasets.readers import column_names, kind_of_file, read_file
-from harness.datasets.readers.base import NO_ROWS, Reader, ReadOptions, example_ratings
+from harness.datasets.readers import check_keys, column_names, kind_of_file, read_as, recognised
+from harness.datasets.readers.base import NO_ROWS, OF_TEXT, Reader, ReadOptions, example_ratings
 from harness.datasets.readers.packed import BROKEN, is_of_system, unpacked
 from harness.errors import DataError, reason_of, suggestion
 from harness.notes.note import Note
@@ -88,13 +88,13 @@ def _said_roles(parts: Sequence[Part], options: ReadOptions) -> dict[str, str]:
 
 def _read_part(part: Part, where: str, said: Mapping[str, str], options: ReadOptions) -> Table:
     if not said:
-        return read_file(part.path, options, where)
+        return _read_file(part.path, options, where)
     all_roles = options.roles
     rest = {role: kind for role, kind in all_roles.kinds.items() if role not in said}
     roles = Roles(rest, all_roles.usual, all_roles.optional & {*rest}, all_roles.strict)
     columns = {role: column for role, column in options.columns.items() if role not in said}
     any_role = next(iter(rest))
-    table = read_file(part.path, replace(options, roles=roles, columns=columns), where)
+    table = _read_file(part.path, replace(options, roles=roles, columns=columns), where)
     column = (table.ids | table.numbers | table.times)[any_role]
     n_rows = len(getattr(column, "codes", column))
     constant = convert(
@@ -114,6 +114,14 @@ def _read_part(part: Part, where: str, said: Mapping[str, str], options: ReadOpt
     )
 
 
+def _read_file(path: Path, options: ReadOptions, where: str) -> Table:
+    """Read a file of the folder, for which the keys that are given have to mean something."""
+    with unpacked(path, where, options.limits) as (path, where):
+        kind = recognised(path, where)
+        check_keys(kind, options, where)
+        return read_as(kind, path, replace(options, where=where))
+
+
 _PARTITION = re.compile(r"([^=/]+)=([^/]*)")
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 """What Hive calls a folder whose rows have no value."""
@@ -122,6 +130,7 @@ NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 class Hive(Folder):
     """Folders such as ``rating=4``, whose names are the values of a column, as of Spark."""
 
+    keys = OF_TEXT  # of which each file says whether it is one
     label = "a partitioned folder"
 
     def write_example(self, path: Path) -> None:

@@ -6,7 +6,7 @@ import ast
 import json
 import re
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from itertools import chain, islice
 from pathlib import Path
@@ -18,7 +18,7 @@ from harness._util.files import report_os_error
 from harness._util.libraries import pa
 from harness.datasets.columns import RATINGS, Roles, find_columns
 from harness.datasets.conversion import Flaw, convert
-from harness.datasets.evidence import columns_of, with_proposal
+from harness.datasets.evidence import columns_of, unread_columns, with_proposal
 from harness.datasets.readers.base import NO_ROWS, Reader, ReadOptions, example_ratings
 from harness.errors import ColumnsError, DataError, counted, reason_of
 from harness.notes.note import Note
@@ -67,6 +67,10 @@ class JSONLines(Reader):
         """Return the paths of the fields of the first records."""
         return _names(_content(path, where, RATINGS).records)[0]
 
+    def names_known(self, path: Path, where: str) -> list[str]:
+        """Return the paths of the fields of the first records, none of which holds ratings."""
+        return _names(_content(path, where, Roles({}, {})).records)[0]
+
     def read(self, path: Path, options: ReadOptions) -> Table:
         """Read the fields that are needed; every fault has its line."""
         where, roles = options.where, options.roles
@@ -80,6 +84,9 @@ class JSONLines(Reader):
         if content.is_nameless:
             columns = _by_position(len(names), options, notes)
         positions = _positions(names, columns, records, options)
+        sample = list(islice(records, SAMPLE))
+        records = chain(sample, records)
+        notes += _unread(sample, names, positions, options)
         fields = {role: names[position] for role, position in positions.items()}
         chunks: dict[str, list[pa.Array]] = {role: [] for role in fields}
         values: dict[str, list[str | None]] = {role: [] for role in fields}
@@ -93,12 +100,15 @@ class JSONLines(Reader):
                 chunks[role].append(pa.array(texts, pa.string()))
                 texts.clear()
 
-        kept = [(role, name, values[role]) for role, name in fields.items()]
+        kept = [
+            (role, name, values[role], _known if roles.kinds[role] == "text" else _value)
+            for role, name in fields.items()
+        ]
         for row, (line, record, fault) in enumerate(records):
             if fault:
                 faults[row] = fault
-            for role, name, texts in kept:
-                value = None if fault else _value(record, name)
+            for role, name, texts, value_at in kept:
+                value = None if fault else value_at(record, name)
                 kind = type(value)
                 if kind is int:
                     value = str(value)
@@ -141,9 +151,23 @@ def _positions(
     except ColumnsError as error:
         if options.roles is not RATINGS:
             raise
-        first = (record for _, record, fault in islice(records, SAMPLE) if not fault)
-        rows = [[_text(_value(record, name)) or "" for name in names] for record in first]
+        rows = _texts(islice(records, SAMPLE), names)
         raise with_proposal(error, columns_of(names, rows, header=True), columns) from None
+
+
+def _texts(records: Iterable[Record], names: Sequence[str]) -> list[list[str]]:
+    """Return the values of records, by the paths of their fields, as a text file has them."""
+    sound = (record for _, record, fault in records if not fault)
+    return [[_text(_value(record, name)) or "" for name in names] for record in sound]
+
+
+def _unread(
+    sample: list[Record], names: list[str], positions: Mapping[str, int], options: ReadOptions
+) -> tuple[Note, ...]:
+    """Return the notes on times of an unusual name, and other items, that are not read."""
+    if options.roles is not RATINGS:
+        return ()
+    return unread_columns(names, _texts(sample, names), options.columns, positions)
 
 
 def _by_position(
@@ -464,7 +488,8 @@ def _exploded_lines(
         )
     paths = {name: None for record in sample[:20] for name in _paths(record)}
     texts = {name for name in named if isinstance(name, str)}
-    if not sample or roles.names_columns([*paths]) or (texts and texts <= paths.keys()):
+    is_flat = not roles.usual or (texts and texts <= paths.keys())  # as of users and items
+    if not sample or is_flat or roles.names_columns([*paths]):
         return _Content(rows)
     inner = [
         key
@@ -481,7 +506,12 @@ def _exploded_lines(
         (table,) = [value for value in holders[0].values() if _is_table(value)][:1]
         if roles.names_columns([*table[0]]):
             return _Content(_numbered(table))
-    fields = [key for key, value in sample[0].items() if _is_ratings(value, roles)]
+    fields = [
+        key
+        for key in sample[0]
+        if all(_is_ratings(record.get(key, []), roles) for record in sample[:20])
+        and (len(sample) == 1 or any(record.get(key) for record in sample))
+    ]
     if len(fields) != 1:
         return _Content(rows)
 
@@ -561,6 +591,16 @@ def _value(record: Any, path: str) -> Any:
         if path[:end] in record:
             return _value(record[path[:end]], path[end + 1 :])
     return None
+
+
+def _known(record: Any, path: str) -> str | None:
+    """Return what is known of a user or an item as text: of a list its values between bars."""
+    value = _value(record, path)
+    if isinstance(value, list) and not any(isinstance(each, dict | list) for each in value):
+        return "|".join(_text(each) or "" for each in value)
+    if isinstance(value, bool | dict | list):
+        return json.dumps(value, ensure_ascii=False)
+    return _text(value)
 
 
 def _text(value: str | int | float | None) -> str | None:

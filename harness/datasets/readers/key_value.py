@@ -34,6 +34,7 @@ _STRAY = re.compile("[\udc80-\udcff]")
 class KeyValue(Reader):
     """Blocks of lines, each a key, a colon and a value, as SNAP's reviews are."""
 
+    keys = ("encoding",)
     label = "key-value"
 
     def write_example(self, path: Path) -> None:

@@ -27,6 +27,7 @@ class MatrixMarket(Reader):
 
     endings = (".mtx",)
     label = "Matrix Market"
+    has_mark = True
     spaces_in_ids = False
 
     def write_example(self, path: Path) -> None:

@@ -35,6 +35,7 @@ class Netflix(Reader):
     """Lines of an item as ``12:``, and lines of user, rating and date below each."""
 
     endings: ClassVar[tuple[str, ...]] = ()
+    keys = ("encoding",)
     label = "Netflix Prize"
 
     def write_example(self, path: Path) -> None:

@@ -491,6 +491,15 @@ _TEXTS = {
     "writes them; sed 's/.*(//; s/)//' {parts} > ratings.csv writes a file that is read",
     rb"(---\r?\n)?- ?\w+: ": "YAML, which is not read; harness.load(pandas.DataFrame(ruamel.yaml."
     "YAML(typ='safe').load(pathlib.Path({path!r})))) reads a list of records",
+    rb"[^\t\n{\"]*\t\{\"": "objects of JSON behind a key, as of Kafka; cut -f2- {path} > "
+    "ratings.jsonl writes a file that is read",
+    rb"\[\(": "a list of tuples as Python prints it; harness.load(ast.literal_eval(pathlib.Path("
+    "{path!r}).read_text())) reads it",
+    rb"(%[^\n]*\n|\\(?!begin\{{tabular)[^\n]*\n|\s)*\\begin\{tabular": "a table of LaTeX, which is "
+    "not read; give the table that it was made from",
+    rb"\|\|[^\n]*\|\|\r?\n\|[^|]": "a table of Jira or Confluence; export it as CSV",
+    rb"([^\n]*\n){0,4}-{9,}\r?\n\|[^\n]*\|\r?\n-{9,}\r?\n\|": "a list between dashes, as SAP "
+    "shows it; export it as a spreadsheet or as CSV",
     rb"\d+:\r?\n\d+\r?\n": "pairs without ratings, as the probe set of the Netflix Prize; give the "
     "files of ratings, such as combined_data_1.txt",
 }
@@ -550,4 +559,21 @@ def not_read(path: Path, where: str = "") -> str:
         )
     if not head.strip(b"\0"):
         return "nothing but null bytes, as of a broken download; fetch it again"
-    return ""
+    return _binary(head, ending)
+
+
+def _binary(head: bytes, ending: str) -> str:
+    """Return what to do about binary data of an unknown format; empty for other data.
+
+    Null bytes are in the first line, and not as in UTF-16 or UTF-32.
+    """
+    places = [place for place, byte in enumerate(head[:256].split(b"\n")[0]) if not byte]
+    of_utf_16 = len({place % 2 for place in places}) < 2
+    of_utf_32 = len({place % 4 for place in places}) < 4
+    is_binary = len(places) >= 8 and not of_utf_16 and not of_utf_32
+    if not is_binary and ending not in (".msgpack", ".mpk"):
+        return ""
+    return (
+        f"binary data of a format that is not known (it begins with {head[:8].hex(' ')}); save its "
+        f"table as CSV or Parquet. Read are {READ}"
+    )

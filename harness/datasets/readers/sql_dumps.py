@@ -49,6 +49,12 @@ _BEGINNING = re.compile(
     rb"SET [\w@. ]+=|DROP TABLE |CREATE TABLE |(INSERT|REPLACE) INTO |COPY \S+ \()",
     re.IGNORECASE,
 )
+_STATEMENT = re.compile(
+    rb"(?:\xef\xbb\xbf)?(?:\s+|--[^\n]*\n|#[^\n]*\n|/\*.*?\*/;?)*(?:--|#|/\*|\\|"
+    rb"(?:ALTER|BEGIN|COMMIT|COPY|CREATE|DELETE|DELIMITER|DROP|GO|INSERT|LOCK|MERGE|PRAGMA|"
+    rb"REPLACE|SELECT|SET|START|TRUNCATE|UPDATE|USE|WITH)\b)",
+    re.IGNORECASE | re.DOTALL,
+)
 WAY_ON = "load the dump into its database, and give that, or export the table of ratings as CSV"
 BYTES = 6
 """Memory for each byte of a dump while it is read."""
@@ -67,7 +73,8 @@ class SQLDump(Reader):
 
     endings = (".sql",)
     label = "SQL dump"
-    has_tables = True
+    has_mark = True
+    keys = ("table",)
 
     def write_example(self, path: Path) -> None:
         """Write the example ratings as one statement."""
@@ -82,6 +89,11 @@ class SQLDump(Reader):
     def recognises(self, head: bytes) -> bool:
         """Return whether a file begins with the statements or the comment of a dump."""
         return _BEGINNING.match(head.removeprefix(b"\xef\xbb\xbf")) is not None
+
+    def recognise(self, head: bytes, name: str) -> bool:
+        """Return whether a file is a dump; one that is called so may begin with any statement."""
+        is_called = name.casefold().endswith(self.endings)
+        return self.recognises(head) or (is_called and _STATEMENT.match(head) is not None)
 
     def names(self, path: Path, where: str) -> list[str]:
         """Return the names of the columns of the table of ratings."""

@@ -30,7 +30,7 @@ from harness.datasets.columns import RATINGS, find_columns, is_number, refuse_wi
 from harness.datasets.conversion import SHOWN, Flaw, Table, convert
 from harness.datasets.evidence import FEW, LINES, Placed, placed_columns, unread_columns
 from harness.datasets.numerals import is_written
-from harness.datasets.readers.base import NO_ROWS, Reader, ReadOptions, example_lines
+from harness.datasets.readers.base import NO_ROWS, OF_TEXT, Reader, ReadOptions, example_lines
 from harness.datasets.readers.encodings import (
     encoding_of_bytes,
     is_mostly_utf_8,
@@ -160,15 +160,7 @@ def look(path: Path, options: ReadOptions, where: str, given: Set[str] = frozens
         Keys of a config that are not to be found out.
     """
     notes: list[Note] = []
-    with report_os_error(where, "cannot be read", "check the path", DataError):
-        begun = _begun(path, options, where, notes)
-        if notes:  # the whole text has the encoding of its beginning
-            options = replace(options, encoding=str(notes[-1].values["encoding"]))
-        if options.comment is None and begun.first.startswith(SIGNS):
-            comment = next(sign for sign in SIGNS if begun.first.startswith(sign))
-            options = replace(options, comment=comment)
-            notes.append(layout_found(comment=comment))
-            begun = _begun(path, options, where, notes)
+    begun, options = begin(path, options, where, notes)
     separator = options.separator or begun.separator or separator_of(begun.first, options)
     first, lines = split_line(begun.first, separator), begun.body.split("\n")
     roles, at = options.roles, f"{where}:{begun.line}"
@@ -234,8 +226,17 @@ def layout_found(**found: str) -> Note:
     return Note("layout-found", {"found": str(Remedy(found)), "keys": found})
 
 
-def _begun(path: Path, options: ReadOptions, where: str, notes: list[Note]) -> Beginning:
-    with path.open("rb") as file:
+def begin(
+    path: Path, options: ReadOptions, where: str, notes: list[Note]
+) -> tuple[Beginning, ReadOptions]:
+    """Return the beginning of a text, and options with the encoding and the comments found in it.
+
+    What is found is added to `notes`.
+    """
+    with (
+        report_os_error(where, "cannot be read", "check the path", DataError),
+        path.open("rb") as file,
+    ):
         blocks = _blocks(file, options, where, notes, SAMPLE)
         if options.skip or options.comment:
             blocks = without_comments(blocks, options)
@@ -243,7 +244,14 @@ def _begun(path: Path, options: ReadOptions, where: str, notes: list[Note]) -> B
         body = begun.body
         while body.count("\n") <= FEW and len(body) < BLOCK and (more := next(blocks, "")):
             body += more  # of long lines, as of a matrix of many items
-        return replace(begun, body=body)
+    if notes and options.encoding is None:  # the whole text has the encoding of its beginning
+        options = replace(options, encoding=str(notes[-1].values["encoding"]))
+    if options.comment is None and begun.first.startswith(SIGNS):
+        comment = next(sign for sign in SIGNS if begun.first.startswith(sign))
+        begun, options = begin(path, replace(options, comment=comment), where, notes)
+        notes.append(layout_found(comment=comment))
+        return begun, options
+    return replace(begun, body=body), options
 
 
 _MOST_TITLES = 20
@@ -332,6 +340,10 @@ def _numbers(fields: Sequence[str], options: ReadOptions) -> list[str]:
     return [field for field in fields if is_number(field)] or [""]
 
 
+_FRAMED = re.compile(r"([|^~@#*;])(?!\1)[|^~@#*:,]\1")
+"""A sign on both sides of another, as ``|~|``, which together separate fields."""
+
+
 def separator_of(line: str, options: ReadOptions) -> str:
     """Return what makes enough fields of a line; what is usual for its kind first."""
     between = line.split("\t")[1::2]
@@ -342,9 +354,12 @@ def separator_of(line: str, options: ReadOptions) -> str:
         candidates = tuple(sorted(candidates, key=lambda mark: (mark == "whitespace", mark == ",")))
     if re.fullmatch(r'"[^"]*"( "[^"]*")+', line):  # a blank may be in a field, as R writes texts
         return " "
+    least = options.roles.least
     for separator in candidates:
-        if len(split_line(line, separator)) >= options.roles.least:
-            return separator
+        if len(split_line(line, separator)) >= least:
+            found = _FRAMED.search(line)
+            is_part = found and separator in found[0] and line.count(found[0]) + 1 >= least
+            return found[0] if found and is_part else separator
     return next((separator for separator in candidates if separator in line), "whitespace")
 
 
@@ -466,6 +481,7 @@ def find_beginning(blocks: Iterator[str], options: ReadOptions, where: str) -> B
             raise DataError(f"{where}:{line}: null bytes; this is not text")
         named = _SEPARATOR.match(first) if separator is None and not options.form else None
         is_comment = first.startswith("#") and options.comment is None and not options.form
+        is_comment = is_comment and not _names_numbers(body)
         if named is None and not (is_comment and options.header is not False):
             break
         if named is not None:
@@ -487,6 +503,13 @@ def find_beginning(blocks: Iterator[str], options: ReadOptions, where: str) -> B
             line, body, first, comments = line - 1, f"{header}\n{body}", header, comments - 1
     notes = (Note("comments-skipped", {"n": comments, "line": line}),) if comments else ()
     return Beginning(line, first, body, separator, notes)
+
+
+def _names_numbers(body: str) -> bool:
+    """Return whether a text begins with a header whose first column is called ``#``."""
+    first, after, *_ = [*body.split("\n", 2), ""]
+    mark = first[1:2]
+    return mark in (",", ";", "\t", "|") and 2 <= first.count(mark) == after.count(mark)
 
 
 def _may_be_row(line: str, options: ReadOptions) -> bool:
@@ -837,6 +860,10 @@ class _Rows:
                         f"{counted(len(fields), 'field')} where the first line has "
                         f"{layout.n_fields}, separated by {layout.separator!r}"
                     )
+                    if layout.separator == "whitespace" and len(fields) > layout.n_fields:
+                        fault += (
+                            "; harness.load(pandas.read_fwf(PATH)) reads columns of fixed width"
+                        )
                 elif not fault and not "".join(fields).isascii():
                     fault = self._not_utf_8(fields)
                 if fault:
@@ -987,7 +1014,7 @@ def _escaped(line: str, layout: Layout) -> list[str] | None:
 class Delimited(Reader):
     """Text whose separator is found in its first line."""
 
-    is_text = True
+    keys = OF_TEXT
 
     def read(self, path: Path, options: ReadOptions) -> Table:
         """Read the columns of a text; every fault has its line."""

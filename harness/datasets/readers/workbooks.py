@@ -142,7 +142,7 @@ class Excel(Reader):
     endings = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
     label = "workbook"
     has_mark = True
-    has_tables = True
+    keys = ("header", "skip", "comment", "table")
 
     def write_example(self, path: Path) -> None:
         """Write the example ratings as a workbook of one sheet, as small as it can be."""
@@ -184,8 +184,6 @@ class Excel(Reader):
     def read(self, path: Path, options: ReadOptions) -> Table:
         """Read the sheet that `table` names, by default the first one that holds something."""
         where = options.where
-        if path.suffix == SHEET and not is_workbook(path):  # a sheet that was taken out
-            return Delimited().read(path, options)
         with (
             sheets_of(path, where, options.limits) as sheets,
             tempfile.TemporaryDirectory(prefix="harness-") as folder,
