@@ -14,7 +14,7 @@ import harness
 from harness._util import kernels
 from harness.config.document import line_of
 from harness.config.load import load
-from harness.config.trackers import with_names
+from harness.config.trackers import refuse_missing, with_names
 from harness.config.yaml import bundled
 from harness.console import answers, options
 from harness.console import options as words
@@ -65,8 +65,8 @@ FAILED_PARTS = ("metric-failed", "metric-failed-in-groups", "analysis-failed")
     metavar="NAME,...",
     multiple=True,
     shell_complete=words.of_kind("trackers"),
-    help="Log the run there too: csv, mlflow, wandb, or a tracker of yours; one that fails is a "
-    "note.",
+    help="Log the run there too: csv, mlflow, wandb, or your own tracker; one that fails is a "
+    "note, one that is not installed is refused.",
 )
 @click.option("--track-strict", is_flag=True, help="Exit with 1 if a tracker fails.")
 @table_columns.option
@@ -113,7 +113,7 @@ def run(
     names: dict[str, str] = {}
     for config in configs:
         loaded, document = load(config, overrides=overrides, trust=settings["trust"])
-        with_names(loaded.trackers, trackers)
+        refuse_missing(with_names(loaded.trackers, trackers), loaded.trackers)
         check_columns(columns, loaded)
         if loaded.name in names:
             message = (

@@ -20,7 +20,7 @@ from harness.config.document import moved
 from harness.config.experiment import headline_of, settings_of_one
 from harness.config.yaml import as_yaml, folder_of
 from harness.datasets.section import name_of_given
-from harness.errors import ResultsError, counted, suggestion
+from harness.errors import ResultsError, counted, joined, suggestion
 from harness.plugins.registry import folded
 from harness.results.folder import name_of
 from harness.results.headline import chosen_metric
@@ -153,7 +153,8 @@ def best(
     names = [", ".join(entry) for entry in dict.fromkeys(table[[*filters]].itertuples(index=False))]
     if len(names) != 1:
         shown = "; ".join(names or [", ".join(entry) for entry in info.tables.values()])
-        fault = "several tables fit" if names else "no table fits"
+        asked = joined([f"{key} {name!r}" for key, name in filters.items() if name is not None])
+        fault = "several tables fit" if names else f"no table fits {asked}"
         raise ResultsError(
             f"{info.name}: {fault}; choose by data set, split or candidates: {shown}"
         )
