@@ -190,5 +190,9 @@ def missing(info: RunInfo) -> Iterator[str]:
     failed = [note for note in info.notes if note.code in FAILED_PARTS]
     for part, title in (("metric", "values of"), ("analysis", "the analysis")):
         names = dict.fromkeys(note.values[part] for note in failed if part in note.values)
+        whys = dict.fromkeys(note.values["reason"] for note in failed if part in note.values)
         if names:
-            yield f"missing: {title} {listed([*names], 4)}; the notes say why (harness notes)"
+            why = f": {next(iter(whys))}"
+            if len(whys) > 1:
+                why = "; the notes say why (harness notes)"
+            yield f"missing: {title} {listed([*names], 4)}{why}"

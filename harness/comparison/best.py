@@ -22,6 +22,7 @@ from harness.config.yaml import as_yaml, folder_of
 from harness.datasets.section import name_of_given
 from harness.errors import ResultsError, counted, joined, suggestion
 from harness.plugins.registry import folded
+from harness.results.cells import why_without
 from harness.results.folder import name_of
 from harness.results.headline import chosen_metric
 from harness.results.record import RunInfo
@@ -223,7 +224,8 @@ def _row(run: Run, table: pd.DataFrame, label: str, algorithm: str | None) -> Ro
     if algorithm is None:
         comparison = comparison_of(run.info, table["table"].iloc[0], label)
         chosen = best_rows(table, label, comparison)
-        fault = f"no row has a value of {label} on every fold"
+        reason = why_without(run.info.cells, label)
+        fault = f"no row has a value of {label} on every fold{reason}"
     else:
         chosen = table["algorithm"] == algorithm
         fault = f"no row {algorithm!r}; {suggestion(algorithm, table['algorithm'])}"

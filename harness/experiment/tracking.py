@@ -130,7 +130,8 @@ def tracked_rows(info: RunInfo) -> Iterator[TrackedRow]:
         yield TrackedRow(
             run=info.name,
             title=", ".join([*places, row["algorithm"]]),
-            **{key: row[key] for key in ("algorithm", "dataset", "split", "candidates", "error")},
+            **{key: row[key] for key in ("algorithm", "dataset", "split", "candidates")},
+            error=row["error"] if row["n_failed"] else "",
             params=dict(first.params),
             metrics={
                 label: float(row[label]) for label in info.metrics if math.isfinite(row[label])
