@@ -283,6 +283,11 @@ def gate(
                 f"{called[1]}; run both with the same, or choose another table with --{key}"
             )
     notes = _changes(new, old, chosen)
+    if row is None and old_row is None and chosen.algorithm != in_use.algorithm:
+        notes.append(
+            f"two algorithms are compared: {chosen.algorithm}, the best row of {called[0]}, and "
+            f"{in_use.algorithm}, the best row of {called[1]}; --row and --old-row choose others"
+        )
     sides = (new, chosen), (old, in_use)
     one, other = ({cell.key for cell in run.info.cells_of_rows[row.row]} for run, row in sides)
     answer = gate_scores(
