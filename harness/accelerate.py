@@ -12,7 +12,7 @@ from zipfile import is_zipfile
 
 import harness
 from harness.extras.accelerate import patch_surprise
-from harness.extras.accelerate.calls import summary
+from harness.extras.accelerate.calls import nothing_accelerated, summary
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -21,7 +21,11 @@ def main(arguments: list[str] | None = None) -> None:
         prog="python -m harness.accelerate",
         description="Run a script of Surprise, accelerated and with the same results.",
     )
-    parser.add_argument("--strict", action="store_true", help="stop at a call as slow as before")
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        help="stop at a call as slow as before; exit with 1 if no call was accelerated",
+    )
     parser.add_argument("--compare", action="store_true", help="stop where a result differs")
     parser.add_argument("--verbose", action="store_true", help="tell which way a call takes")
     parser.add_argument("--exact", action="store_true", help="SVD++ to the last bit, slower")
@@ -40,16 +44,27 @@ def main(arguments: list[str] | None = None) -> None:
         strict=given.strict, compare=given.compare, verbose=given.verbose, exact=given.exact
     )
     sys.argv = [given.name, *given.arguments]
+    is_well = False
     try:
         if given.module:
             runpy.run_module(given.name, run_name="__main__")
         else:
             run_script(Path(given.name))
+        is_well = True
+    except SystemExit as end:
+        is_well = not end.code
+        raise
     finally:
+        lacking = nothing_accelerated() if is_well else ""  # else the script's error is what counts
         if given.report:
             sys.stderr.write(f"{harness.patch_report()!r}\n")
-        elif not given.quiet and sys.stderr.isatty():  # a file or a pipe gets the script's own
-            sys.stderr.write(f"harness: {summary()}\n")
+        if lacking and (given.strict or not given.quiet):
+            advice = "; --strict makes the exit code 1" if given.strict else ""
+            sys.stderr.write(f"harness: {lacking}{advice}\n")
+        elif not (given.report or given.quiet) and sys.stderr.isatty():
+            sys.stderr.write(f"harness: {summary()}\n")  # a file or a pipe gets the script's own
+        if lacking and given.strict:
+            sys.exit(1)
 
 
 def run_script(path: Path) -> None:

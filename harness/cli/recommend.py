@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Collection, Iterator
+import math
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -21,6 +23,7 @@ from harness.console.fitted import fitted, stages
 from harness.console.screen import documents, give_result, say
 from harness.errors import DataError, HarnessError, counted, listed, reason_of
 from harness.models.estimates import not_ratings
+from harness.models.recommendations import check_least
 
 if TYPE_CHECKING:
     from harness.algorithms.trainset import ColumnTrainset
@@ -110,8 +113,11 @@ def recommend(
     allowed = None if items is None else _lines_in(items, "items")
     hidden = None if without is None else _lines_in(without, "items")
 
-    def check(trainset: ColumnTrainset) -> None:
+    def check(trainset: ColumnTrainset, clip: bool) -> None:
         nonlocal allowed
+        check_least(least, trainset.rating_scale[1] if clip else math.inf)
+        if form == "trec":
+            _check_words(names or trainset._raw2inner_id_users, trainset._raw2inner_id_items)
         if allowed is not None:
             trained = trainset._raw2inner_id_items
             strange = [item for item in allowed if item not in trained]
@@ -227,11 +233,16 @@ def _write(file: IO[bytes], form: str, blocks: Iterator[pd.DataFrame]) -> int:
     return n_items
 
 
+def _check_words(*ids: Iterable[object]) -> None:
+    """Refuse ids that are not one word each."""
+    for name in itertools.chain(*ids):
+        if len(str(name).split()) != 1 or str(name) != str(name).strip():
+            raise DataError(f"--format trec: the id {name!r} has a blank; use csv")
+
+
 def _trec(block: pd.DataFrame) -> str:
     """Return lists as a TREC run, whose ids have no blanks."""
-    for name in (*block["user"].unique(), *block["item"].unique()):
-        if not str(name) or any(character.isspace() for character in str(name)):
-            raise DataError(f"--format trec: the id {name!r} has a blank; use csv")
+    _check_words(block["user"].unique(), block["item"].unique())
     return "".join(
         f"{user} Q0 {item} {rank} {estimate!r} harness\n"
         for user, item, estimate, rank in block.itertuples(index=False, name=None)

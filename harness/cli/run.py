@@ -14,7 +14,7 @@ import harness
 from harness._util import kernels
 from harness.config.document import line_of
 from harness.config.load import load
-from harness.config.trackers import with_names
+from harness.config.trackers import refuse_missing, with_names
 from harness.config.yaml import bundled
 from harness.console import answers, options
 from harness.console import options as words
@@ -65,8 +65,8 @@ FAILED_PARTS = ("metric-failed", "metric-failed-in-groups", "analysis-failed")
     metavar="NAME,...",
     multiple=True,
     shell_complete=words.of_kind("trackers"),
-    help="Log the run there too: csv, mlflow, wandb, or a tracker of yours; one that fails is a "
-    "note.",
+    help="Log the run there too: csv, mlflow, wandb, or your own tracker; one that fails is a "
+    "note, one that is not installed is refused.",
 )
 @click.option("--track-strict", is_flag=True, help="Exit with 1 if a tracker fails.")
 @table_columns.option
@@ -113,7 +113,7 @@ def run(
     names: dict[str, str] = {}
     for config in configs:
         loaded, document = load(config, overrides=overrides, trust=settings["trust"])
-        with_names(loaded.trackers, trackers)
+        refuse_missing(with_names(loaded.trackers, trackers), loaded.trackers)
         check_columns(columns, loaded)
         if loaded.name in names:
             message = (
@@ -190,5 +190,9 @@ def missing(info: RunInfo) -> Iterator[str]:
     failed = [note for note in info.notes if note.code in FAILED_PARTS]
     for part, title in (("metric", "values of"), ("analysis", "the analysis")):
         names = dict.fromkeys(note.values[part] for note in failed if part in note.values)
+        whys = dict.fromkeys(note.values["reason"] for note in failed if part in note.values)
         if names:
-            yield f"missing: {title} {listed([*names], 4)}; the notes say why (harness notes)"
+            why = f": {next(iter(whys))}"
+            if len(whys) > 1:
+                why = "; the notes say why (harness notes)"
+            yield f"missing: {title} {listed([*names], 4)}{why}"

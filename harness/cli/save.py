@@ -12,6 +12,7 @@ from harness.console import options as words
 from harness.console.command import command
 from harness.console.fitted import fitted
 from harness.console.screen import say_written
+from harness.models.files import check_savable
 
 
 @command(
@@ -36,7 +37,7 @@ def save(
     `harness.load_model` reads it in Python and gives a real Surprise object. The file holds arrays,
     JSON and checksums, no pickle; the ratings are in it.
     """
-    model, _ = fitted(source, results, choice, overrides=overrides)
+    model, _ = fitted(source, results, choice, check_model=check_savable, overrides=overrides)
     harness.save_model(model, file)
     size = file.stat().st_size / 1e6
     say_written(file, f' ({size:.1f} MB); read it with harness.load_model("{file}")')

@@ -20,8 +20,9 @@ from harness.config.document import moved
 from harness.config.experiment import headline_of, settings_of_one
 from harness.config.yaml import as_yaml, folder_of
 from harness.datasets.section import name_of_given
-from harness.errors import ResultsError, counted, suggestion
+from harness.errors import ResultsError, counted, joined, suggestion
 from harness.plugins.registry import folded
+from harness.results.cells import why_without
 from harness.results.folder import name_of
 from harness.results.headline import chosen_metric
 from harness.results.record import RunInfo
@@ -153,7 +154,8 @@ def best(
     names = [", ".join(entry) for entry in dict.fromkeys(table[[*filters]].itertuples(index=False))]
     if len(names) != 1:
         shown = "; ".join(names or [", ".join(entry) for entry in info.tables.values()])
-        fault = "several tables fit" if names else "no table fits"
+        asked = joined([f"{key} {name!r}" for key, name in filters.items() if name is not None])
+        fault = "several tables fit" if names else f"no table fits {asked}"
         raise ResultsError(
             f"{info.name}: {fault}; choose by data set, split or candidates: {shown}"
         )
@@ -222,7 +224,8 @@ def _row(run: Run, table: pd.DataFrame, label: str, algorithm: str | None) -> Ro
     if algorithm is None:
         comparison = comparison_of(run.info, table["table"].iloc[0], label)
         chosen = best_rows(table, label, comparison)
-        fault = f"no row has a value of {label} on every fold"
+        reason = why_without(run.info.cells, label)
+        fault = f"no row has a value of {label} on every fold{reason}"
     else:
         chosen = table["algorithm"] == algorithm
         fault = f"no row {algorithm!r}; {suggestion(algorithm, table['algorithm'])}"

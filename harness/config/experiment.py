@@ -533,7 +533,8 @@ class Experiment(Section):
     """What stays of a run when a later one of its name takes its place."""
     trackers: TrackersSection = Field(default={})
     """Where the run is logged beside its folder: names, as `[csv, mlflow]`, or parameters by name,
-    as `csv: {path: all.csv}`. One that fails is a note. Passwords do not belong here."""
+    as `csv: {path: all.csv}`. One that fails is a note; one that is not installed is refused.
+    Passwords do not belong here."""
     clip: bool = True
     """Whether estimates are clipped to the rating scale, as Surprise's `predict` does."""
     accelerate: bool = True

@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -87,6 +87,10 @@ class TrackedRow:
         for name in ("fit_seconds", "score_seconds", "metric_seconds", "peak_mb", "n_users"):
             named[name] = getattr(self, name)
         return {name: value for name, value in named.items() if value is not None}
+
+
+UNTRACKED = "trackers={}"
+"""The override of a run that is computed to check or to plan another one, and logged nowhere."""
 
 
 class Tracker:
@@ -273,3 +277,19 @@ def with_names(trackers: dict[str, Parameters], names: Iterable[str]) -> dict[st
         for _, message in parameter_faults(name, {}):
             raise PluginError(f"{message} under `trackers` in the config")
     return called | trackers
+
+
+def refuse_missing(trackers: Mapping[str, Parameters], stated: Collection[str]) -> None:
+    """Raise a PluginError for the first tracker that lacks something on this machine.
+
+    Parameters
+    ----------
+    trackers : mapping
+        All trackers of a run.
+    stated : collection of str
+        Those that the config names; the call names the others.
+    """
+    for name in trackers:
+        if lacking := tracker_class(name).missing():
+            key = "trackers" if name in stated else "track"
+            raise PluginError(f"{key}: {name!r} cannot log: {lacking}, or leave the tracker out")

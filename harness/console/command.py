@@ -125,9 +125,15 @@ def name_option(error: HarnessError, ctx: click.Context) -> None:
         if not isinstance(parameter, click.Option) or not is_typed or name == "results":
             continue
         values = value if isinstance(value, tuple) else (value,)
+        names = [
+            part for each in values if isinstance(each, str) for part in (each, *each.split(","))
+        ]
         found = text.partition(";")[0]
-        is_about = any(isinstance(each, str) and repr(each) in found for each in values)
-        if is_about or (type(value) in (int, float) and f"{name} {value}" in text):
+        is_about = any(repr(each.strip()) in found for each in names if each.strip())
+        if type(value) in (int, float):
+            begins = (f"{name}: {value}", f"{name}: {value:.16g}")
+            is_about = f"{name} {value}" in text or text.startswith(begins)
+        if is_about:
             option = max(parameter.opts, key=len)
             if option not in text:
                 for known in (name, ctx.info_name):

@@ -31,7 +31,8 @@ def fitted(
     source: str,
     results: Path,
     choice: dict[str, str | None],
-    check: Callable[[ColumnTrainset], object] = lambda trainset: None,
+    check: Callable[[ColumnTrainset, bool], object] = lambda trainset, clip: None,
+    check_model: Callable[[Any], object] = lambda model: None,
     *,
     overrides: Sequence[str] = (),
 ) -> tuple[Any, bool]:
@@ -46,7 +47,10 @@ def fitted(
     choice : dict
         Options that choose a table of the run and its row.
     check : callable
-        Called with the training set before anything is fitted; raises a `HarnessError`.
+        Called with the training set, and whether estimates are clipped, before anything is fitted;
+        raises a `HarnessError`.
+    check_model : callable
+        Called with the model before the ratings are loaded; raises a `HarnessError`.
     overrides : sequence of str
         Changes of a config, as of `harness run`.
     """
@@ -57,7 +61,8 @@ def fitted(
                 f"{[*stated, '--set'][0]}: {source} is a saved model; leave the option out"
             )
         model = harness.load_model(source)
-        check(model.trainset)
+        check_model(model)
+        check(model.trainset, True)
         return model, True
     origin: Run | str = source
     if Path(source).suffix not in CONFIG_ENDINGS:
@@ -84,7 +89,8 @@ def fitted(
         overrides=overrides,
         progress=stages(),
         say=note,
-        check=check,
+        check=lambda trainset: check(trainset, experiment.clip),
+        check_model=check_model,
         **choice,
     )
     return model, experiment.clip

@@ -16,7 +16,8 @@ from harness import splits
 from harness._util.libraries import psutil
 from harness.algorithms import registry
 from harness.candidates.base import Candidates
-from harness.errors import HarnessError, counted
+from harness.config.trackers import refuse_missing
+from harness.errors import HarnessError, PluginError, counted
 from harness.experiment import plan as checks
 from harness.experiment.cell import SHARE_OF_MEMORY
 from harness.experiment.duration import Duration, estimate
@@ -211,6 +212,10 @@ def _missing_extras(plan: Plan) -> Iterator[str]:
     for entry in {registry.entry(algorithm.name): None for algorithm in experiment.algorithms}:
         if lacking := entry.missing():
             yield lacking
+    try:
+        refuse_missing(experiment.trackers, experiment.trackers)
+    except PluginError as error:
+        yield str(error)
 
 
 def _notes_on_sizes(plan: Plan) -> Iterator[Note]:

@@ -35,6 +35,7 @@ def fit_row(
     progress: Callable[[str, int, int], object] = lambda stage, done, total: None,
     say: Callable[[str], object] = lambda sentence: None,
     check: Callable[[ColumnTrainset], object] = lambda trainset: None,
+    check_model: Callable[[surprise.AlgoBase], object] = lambda model: None,
     **table: str | None,
 ) -> surprise.AlgoBase:
     """Fit one row of a run or of a config on all ratings, training and test alike.
@@ -57,6 +58,9 @@ def fit_row(
         Called with each sentence of the evidence for the row of a run.
     check : callable, optional
         Called with the ratings as a training set before the fit; if it raises, nothing is fitted.
+    check_model : callable, optional
+        Called with the model, not fitted yet, before the ratings are loaded; if it raises, nothing
+        is loaded or fitted.
     **table : str
         ``dataset``, ``split``, ``candidates`` or ``metric``, to choose among the tables of a run.
 
@@ -147,6 +151,9 @@ def fit_row(
         raise AlgorithmError(f"{algorithm}: its parameters are searched; run the config first")
     if len(experiment.dataset) > 1:
         raise AlgorithmError("dataset: the config has several; use one, or a run and its best row")
+    seed = seeds.derive(experiment.seed[0], "all ratings", chosen.title)
+    model = registry.create(chosen.name, chosen.params, seed)
+    check_model(model)
     progress("loading", 0, 0)
     data, _ = plan.ratings(0)
     if expected is not None and expected != data.fingerprint:
@@ -156,9 +163,7 @@ def fit_row(
         )
     trainset = ColumnTrainset.of_ratings(data)
     check(trainset)
-    seed = seeds.derive(experiment.seed[0], "all ratings", chosen.title)
     refuse_what_cannot_fit(chosen.name, chosen.params, trainset)
-    model = registry.create(chosen.name, chosen.params, seed)
     progress("fitting", 0, 0)
     how = {"accelerate": experiment.accelerate, "as_surprise": chosen.as_surprise}
     with seeds.global_generators(seed), numerical_faults.report_division_by_zero(model):

@@ -15,7 +15,7 @@ from harness._util.arguments import checked
 from harness.algorithms import registry
 from harness.comparison.inference import infer
 from harness.config.experiment import DEFAULT_ANALYSES, Experiment
-from harness.config.trackers import with_names
+from harness.config.trackers import refuse_missing, with_names
 from harness.datasets.section import GIVEN
 from harness.errors import ConfigError, Fault, HarnessError, masked_values
 from harness.experiment import plan as checks
@@ -81,7 +81,8 @@ def run(
     trust : bool
         Import the code that the record of a run names, where the config is the folder of a run.
     track : str or sequence of str
-        Names of trackers, beside those of the config. One that fails is a note of the run.
+        Names of trackers, beside those of the config. One that fails is a note of the run; one
+        whose package is not installed is refused.
     watch : callable, optional
         Receives events, see `harness.experiment.execute.progress`. By default a notebook shows how
         far the run is, and nothing is shown elsewhere; ``watch=lambda event: None`` is silent
@@ -103,7 +104,8 @@ def run(
     ResultsError
         If the results cannot be written.
     PluginError
-        If `track` names an unknown tracker, or one that needs parameters.
+        If `track` names an unknown tracker, or one that needs parameters, or if the package of a
+        tracker is not installed.
 
     Examples
     --------
@@ -136,6 +138,7 @@ def run(
         trackers = experiment.trackers
         if trackers or not isinstance(track, tuple) or track:
             trackers = with_names(trackers, [track] if isinstance(track, str) else track)
+            refuse_missing(trackers, experiment.trackers)
         if results is not None:
             check_replaceable(Path(results) / experiment.name)
         watch(Stage("", "loading"))

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from harness.config.trackers import TrackedRow, Tracker, tracker_class
-from harness.errors import HarnessError, PluginError, reason_of
+from harness.errors import HarnessError, reason_of
 from harness.experiment.describe import plugin_used
 from harness.experiment.execute import progress as events
 from harness.notes.note import Note, by_weight
@@ -92,10 +92,7 @@ class _Trackers:
         self.notes: list[Note] = []
         for name, params in named.items():
             with self._alone(name):
-                kind = tracker_class(name)
-                if lacking := kind.missing():
-                    raise PluginError(lacking)
-                self.active[name] = kind(**copy.deepcopy(dict(params)))
+                self.active[name] = tracker_class(name)(**copy.deepcopy(dict(params)))
 
     def tell(self, message: Callable[[Tracker], object]) -> None:
         """Call a method of each tracker."""
@@ -133,7 +130,8 @@ def tracked_rows(info: RunInfo) -> Iterator[TrackedRow]:
         yield TrackedRow(
             run=info.name,
             title=", ".join([*places, row["algorithm"]]),
-            **{key: row[key] for key in ("algorithm", "dataset", "split", "candidates", "error")},
+            **{key: row[key] for key in ("algorithm", "dataset", "split", "candidates")},
+            error=row["error"] if row["n_failed"] else "",
             params=dict(first.params),
             metrics={
                 label: float(row[label]) for label in info.metrics if math.isfinite(row[label])

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from harness._util.arguments import checked
+from harness.config.trackers import UNTRACKED
 from harness.errors import ResultsError, counted
 from harness.experiment.execute.progress import Watch
 from harness.experiment.run import run
@@ -132,7 +133,15 @@ def verify(
     opened = recorded if isinstance(recorded, Run) else read_run(recorded)
     if opened.folder is None:
         raise ResultsError(f"{opened.name}: has no folder; write it with `results=` first")
-    again = run(opened.folder, results=None, fresh=True, trust=trust, workers=workers, watch=watch)
+    again = run(
+        opened.folder,
+        results=None,
+        overrides=[UNTRACKED],
+        workers=workers,
+        fresh=True,
+        trust=trust,
+        watch=watch,
+    )
     then, now = opened.info, again.info
     changes = differences(then.model_dump(mode="json"), now.model_dump(mode="json"))
     return Verification(

@@ -505,25 +505,37 @@ def _read(archive: zipfile.ZipFile, trust: bool) -> surprise.AlgoBase:
     return model
 
 
-def _content(model: surprise.AlgoBase, arrays: dict[str, Array]) -> dict[str, Any]:
-    """Return the algorithm, and what it has learned as JSON; arrays are put among `arrays`."""
+def check_savable(model: surprise.AlgoBase) -> str:
+    """Return the name of a model's algorithm in its file, or say why it has none; before a fit too.
+
+    Raises
+    ------
+    AlgorithmError
+    """
     if isinstance(model, ArrayModel):
-        name = name_of(model)
-        return {"algorithm": name, "attributes": {}, "state": state_of(model, arrays)}
+        return name_of(model)
     entry = _entry(type(model))
     if name := odd_parameter(model, entry):
         raise AlgorithmError(
             f"{entry.name}: {name} is {getattr(model, name)!r:.60}, of a type or size that "
             "load_model refuses; fit it with another"
         )
+    return entry.name
+
+
+def _content(model: surprise.AlgoBase, arrays: dict[str, Array]) -> dict[str, Any]:
+    """Return the algorithm, and what it has learned as JSON; arrays are put among `arrays`."""
+    name = check_savable(model)
+    if isinstance(model, ArrayModel):
+        return {"algorithm": name, "attributes": {}, "state": state_of(model, arrays)}
     attributes = {
-        name: COMPUTED
+        attribute: COMPUTED
         if is_computed(value)
-        else packed(value, f"model.{name}", arrays, type(model).__name__)
-        for name, value in vars(model).items()
-        if name not in ("trainset", "xr", "yr")
+        else packed(value, f"model.{attribute}", arrays, type(model).__name__)
+        for attribute, value in vars(model).items()
+        if attribute not in ("trainset", "xr", "yr")
     }
-    return {"algorithm": entry.name, "attributes": attributes}
+    return {"algorithm": name, "attributes": attributes}
 
 
 def _entry(kind: type) -> type[base.Algorithm]:

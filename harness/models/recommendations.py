@@ -202,6 +202,26 @@ def _check_ratings(ratings: object) -> None:
     raise AlgorithmError(f"recommend: ratings is {quoted(ratings)}; {advice}")
 
 
+def check_least(least: float | None, most: float) -> None:
+    """Refuse a least estimate that no estimate reaches; `most` is the largest one there can be.
+
+    Raises
+    ------
+    AlgorithmError
+
+    Examples
+    --------
+    >>> check_least(4.5, most=5.0)
+    >>> check_least(6.0, most=5.0)
+    Traceback (most recent call last):
+    harness.errors.AlgorithmError: least: 6, which no estimate reaches; give 5 or less
+    """
+    if least is not None and not least <= most:  # NaN too
+        raise AlgorithmError(
+            f"least: {least:.16g}, which no estimate reaches; give {most:.16g} or less"
+        )
+
+
 @checked(AlgorithmError, leaving=("ratings",))
 def recommend_in_blocks(
     model: surprise.AlgoBase | str | Path,
@@ -242,11 +262,7 @@ def recommend_in_blocks(
         raise AlgorithmError(f"recommend: n is {n}; give a whole number from 1")
     model = in_columns(model) if ratings is None else fold_in(model, ratings)
     trainset = model.trainset
-    most = trainset.rating_scale[1] if clip else np.inf
-    if least is not None and not least <= most:  # NaN too
-        raise AlgorithmError(
-            f"least: {least:.16g}, which no estimate reaches; give {most:.16g} or less"
-        )
+    check_least(least, trainset.rating_scale[1] if clip else np.inf)
     raw_users = trainset.raw_users(trainset.user_codes) if users is None else list(users)
     inner = _inner_users(trainset, raw_users, unknown_users)
     item_ids = as_ids(trainset.raw_items(trainset.item_codes)).astype(object)

@@ -21,6 +21,7 @@ from harness.errors import ResultsError
 from harness.plugins.registry import folded
 from harness.report.styles import INK, MUTED, plot_style
 from harness.report.summary import Summary, sentences, short_names, summarise
+from harness.results.cells import why_without
 from harness.results.runs import Run
 from harness.results.table import decimals, frame_to_csv, printable
 
@@ -189,7 +190,9 @@ class Plot(ABC):
         """Return rows, each of an algorithm, as a frame; a ResultsError where there is none."""
         found = pd.DataFrame([*rows], columns=["algorithm", *columns])
         if found.empty:
-            raise self._nothing(f"no algorithm has a value of {self.label}; nothing to plot")
+            reason = why_without(self.summary.info.cells, self.label)
+            reason = reason or "; nothing to plot"
+            raise self._nothing(f"no algorithm has a value of {self.label}{reason}")
         return found
 
     def _value(self, name: str) -> tuple[float, float, float]:

@@ -13,7 +13,7 @@ from harness._util.arguments import checked
 from harness._util.libraries import pd
 from harness.errors import HarnessError, ResultsError, joined
 from harness.report.summary import ResultTable, Summary, sentences, summarise
-from harness.results.cells import measured
+from harness.results.cells import failed_metrics, measured
 from harness.results.pairs import p_text
 from harness.results.record import RunInfo
 from harness.results.runs import Run
@@ -67,6 +67,8 @@ def latex(
             )
             caption += f"; tests of {' and '.join(claims)}"
             caption += "; algorithms that share a letter are not significantly different"
+        if columns is None:
+            caption += _left_out(summary, table.rows)
         conditions = measured(summary.info.cells)
         mixed = f" Seconds were measured {'; '.join(conditions)}." if len(conditions) > 1 else ""
         label = f"{identifier(summary.run.name)}-{number}"
@@ -360,7 +362,11 @@ def latex_of_sets(runs: Sequence[Run], *, columns: Sequence[str] | None = None) 
     about = "bold: the best of a column, if some row is significantly worse"
     if any(table.comparisons for _, table in tables):
         about += "; within a column, algorithms that share a letter are not significantly different"
-    caption = "; ".join([*common, about]) + "."
+    caption = "; ".join([*common, about])
+    if columns is None:
+        lacking = [_left_out(summary, table.rows) for summary, table in tables]
+        caption += "".join(dict.fromkeys(lacking))
+    caption += "."
     text: str = frame.style.hide(axis="index").to_latex(
         caption=escape_latex(caption[0].upper() + caption[1:]),
         label=f"tab:{identifier('-'.join(run.name for run in runs))}",
@@ -370,6 +376,14 @@ def latex_of_sets(runs: Sequence[Run], *, columns: Sequence[str] | None = None) 
         hrules=True,
     )
     return text
+
+
+def _left_out(summary: Summary, rows: pd.DataFrame) -> str:
+    """Return the metrics that failed and have no column, as the end of a caption."""
+    failed = {label for _, label in failed_metrics(summary.info.cells)}
+    failed &= {label for label in summary.info.metrics if rows[label].isna().all()}
+    names = [label for label in summary.info.metrics if label in failed]
+    return f"; without {joined(names)}, which failed" if names else ""
 
 
 def _shown(summary: Summary, rows: pd.DataFrame) -> list[str]:

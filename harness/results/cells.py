@@ -272,6 +272,13 @@ def failed_metrics(cells: Iterable[AnyCell]) -> dict[tuple[str, str], str]:
     }
 
 
+def why_without(cells: Iterable[AnyCell], label: str) -> str:
+    """Return ``: `` and the first reason for which a metric failed; empty where it did not fail."""
+    reasons = (reason for (_, failed), reason in failed_metrics(cells).items() if failed == label)
+    reason = next(reasons, "")
+    return f": {reason}" if reason else ""
+
+
 def measured(cells: Iterable[AnyCell]) -> list[str]:
     """Return the conditions under which cells were measured, the most frequent first.
 

@@ -109,8 +109,9 @@ class Run(SessionViews):
         were searched, ``tuned``, the settings found, ``n_trials`` and ``search_seconds``, summed
         over cells; ``fit_seconds``, ``score_seconds``, ``metric_seconds``: mean seconds a cell;
         ``peak_mb``, the largest; ``n_users``, those who are evaluated in some cell; ``n_cells``,
-        those that finished, and ``n_failed``; ``error``, empty when every cell finished; ``table``
-        and ``row``, the identities that ``run.users``, ``run.bounds`` and other runs use.
+        those that finished, and ``n_failed``; ``error``, why cells or metrics failed, or
+        empty; ``table`` and ``row``, the identities that ``run.users``, ``run.bounds`` and other
+        runs use.
         """
         return pd.DataFrame(display.result_rows(self.info))
 

@@ -291,7 +291,7 @@ def result_rows(info: RunInfo) -> list[dict[str, Any]]:
         is_older = entry.n_users is None
         row["n_users"] = _n_users(entry, good, compared) if is_older else entry.n_users
         row |= {"n_cells": len(good), "n_failed": len(cells) - len(good)}
-        row["error"] = _errors(cells) if row["n_failed"] else ""
+        row["error"] = _errors(cells)
         rows.append(row | {"table": entry.table, "row": entry.row})
     return rows
 
@@ -323,12 +323,19 @@ def _or_nan(value: float | None) -> float:
     return math.nan if value is None else value
 
 
+def _errors_of(cell: AnyCell) -> list[str]:
+    """Return why a cell failed, or each metric that failed in it and why."""
+    if isinstance(cell, CellResult):
+        return [f"{label}: {reason}" for label, reason in cell.metric_errors.items()]
+    return [cell.error]
+
+
 def _errors(cells: Sequence[AnyCell]) -> str:
-    """Return why cells failed, as ``fold 1: out of memory; folds 2, 3: no``."""
+    """Return why cells and metrics failed, as ``fold 1: out of memory; folds 2, 3: no``."""
     folds: dict[str, dict[str, None]] = {}
     for cell in cells:
-        if cell.error:
-            folds.setdefault(cell.error, {})[str(cell.fold + 1)] = None
+        for error in _errors_of(cell):
+            folds.setdefault(error, {})[str(cell.fold + 1)] = None
     if not any(cell.n_folds > 1 for cell in cells):
         return "; ".join(folds)
     return "; ".join(
@@ -449,7 +456,8 @@ def display_table(info: RunInfo, *, sums_seconds: bool = False) -> TextTable:
         if column.name == "n_users":
             values = values.where(values != 0)
         shown[column.title] = [rounded(value, column.places) for value in values]
-    if (errors := frame["error"].fillna("")).any():
+    # A metric that failed is a note, and leaves the row's other numbers as they are.
+    if (errors := frame["error"].where(frame["n_failed"] > 0, "").fillna("")).any():
         shown["error"] = errors
     below = frame.index[is_bound.ne(is_bound.shift(fill_value=False))].tolist()
     rows = list(zip(*shown.values(), strict=True))
@@ -527,7 +535,7 @@ FOLD_PLACES = 4
 def fold_frame(info: RunInfo) -> pd.DataFrame:
     """Return a row for each cell: names, ``seed``, ``fold`` from 1, metrics, ``error``.
 
-    Values are those of the cell alone; NaN where a metric is undefined or the cell failed.
+    Values are those of the cell alone; NaN where a metric is undefined or failed, or the cell did.
     """
     rows = []
     for cell in info.cells:
@@ -537,7 +545,7 @@ def fold_frame(info: RunInfo) -> pd.DataFrame:
         for label in info.metrics:
             mean = scores[label].mean if label in scores else None
             row[label] = float("nan") if mean is None else mean
-        row["error"] = cell.error or ""
+        row["error"] = "; ".join(_errors_of(cell))
         rows.append(row)
     return pd.DataFrame(rows)
 

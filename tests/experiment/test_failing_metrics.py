@@ -7,6 +7,7 @@ import pytest
 import harness
 from harness import metrics
 from harness.metrics.labels import definition
+from harness.results.table import fold_frame
 
 OWN = """
 import sys
@@ -142,6 +143,29 @@ def test_it_is_a_blank_column_with_a_note_and_the_rest_is_as_without_it(own):
         assert {*note.values["algorithms"]} == {*run_with.table["algorithm"]}
 
 
+def test_table_and_commands_say_which_metric_failed_and_why(own, tmp_path, call):
+    done = harness.run(
+        {**LIKE, "name": "one", "metrics": ["own:raises@5", "ndcg@5"], "groups": []},
+        results=tmp_path / "runs",
+    )
+    reason = FAILS["own:raises@5"]
+    assert done.table["error"].str.startswith(f"folds 1, 2: own:raises@5: {reason}").all()
+    assert (done.table["n_failed"] == 0).all()
+    assert (fold_frame(done.info)["error"] == f"own:raises@5: {reason}").all()
+    assert reason in (done.folder / "table.csv").read_text()
+    code, shown, _ = call("table", "one", "--results", "runs")
+    assert code == 0
+    assert "✗" not in shown
+    assert "note: own:raises@5 failed and is left blank for " in shown
+    code, latex, _ = call("table", "one", "--format", "latex")
+    assert code == 0
+    assert "; without own:raises@5, which failed." in latex
+    for words in (["best", "one"], ["plot", "one", "--kind", "tradeoff"]):
+        code, _, said = call(*words, "--metric", "own:raises@5")
+        assert code == 2
+        assert reason in " ".join(said.split())
+
+
 @pytest.mark.long
 def test_one_of_this_package_too(monkeypatch):
     def fails(*evidence):
@@ -188,7 +212,7 @@ def test_the_command_says_what_is_missing_and_ends_with_1(own, cli, tmp_path, mo
     )
     code, out, _ = cli("run", "c.yaml")
     assert code == 1
-    assert "\nmissing: values of own:raises@5; the notes say why (harness notes)\n" in out
+    assert f"\nmissing: values of own:raises@5: {FAILS['own:raises@5']}\n" in out
     assert (tmp_path / "runs" / "c" / "table.csv").is_file()
 
 

@@ -1,9 +1,11 @@
 """A run tells its trackers what happens; one that fails is a note, and nothing else is lost."""
 
 import importlib
+import importlib.util
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -103,7 +105,6 @@ def test_a_tracker_is_told_of_start_rows_and_end(module, tmp_path):
         ("FailsRow", "ValueError: cannot take rows", ("fail", "ValueError: cannot take rows")),
         ("FailsEnd", "SystemExit: 3", ("fail", "SystemExit: 3")),
         ("FailsMade", "KeyError: 'lost'", None),
-        ("Lacks", "it needs a thing; install it", None),
     ],
 )
 def test_one_that_fails_is_a_note_and_nothing_else_is_lost(module, tmp_path, name, said, last):
@@ -123,6 +124,48 @@ def test_one_that_fails_is_a_note_and_nothing_else_is_lost(module, tmp_path, nam
     assert len(again.lists)
     assert again.table["ndcg@5"].tolist() == run.table["ndcg@5"].tolist()
     assert (run.earlier, [*results.glob("[!.]*")]) == (None, [run.folder])
+
+
+@pytest.mark.parametrize("key", ["trackers", "track"])
+def test_one_whose_package_is_missing_is_refused_before_anything_is_computed(module, key):
+    name, events = f"{module}:Lacks", []
+    config = CONFIG | ({"trackers": ["csv", name]} if key == "trackers" else {})
+    track = ["csv", name] if key == "track" else ()
+    with pytest.raises(PluginError) as refused:
+        harness.run(config, track=track, watch=events.append)
+    assert str(refused.value) == (
+        f"{key}: {name!r} cannot log: it needs a thing; install it, or leave the tracker out"
+    )
+    assert not [event for event in events if type(event).__name__ != "Stage"]
+    assert not Path("runs").exists()
+    assert not Path("tracked.csv").exists()
+
+
+def test_a_command_names_the_option_of_a_tracker_whose_package_is_missing(module, cli):
+    Path("a.json").write_text(json.dumps(CONFIG))
+    code, _, said = cli("run", "a.json", "--track", f"csv,{module}:Lacks")
+    assert code == 2
+    assert f"--track: '{module}:Lacks' cannot log: it needs a thing" in " ".join(said.split())
+    assert not Path("runs").exists()
+    Path("b.json").write_text(json.dumps(CONFIG | {"trackers": f"{module}:Lacks"}))
+    code, out, said = cli("check", "b.json", "--no-probe")
+    assert code == 2
+    assert f"trackers: '{module}:Lacks' cannot log" in " ".join((out + said).split())
+
+
+@pytest.mark.parametrize("name", ["mlflow", "wandb"])
+def test_a_client_that_is_not_installed_is_named_with_its_installation(monkeypatch, name):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda module: None)
+    message = f"{name} is not installed; pip install 'surprise-harness\\[{name}\\]', or leave"
+    with pytest.raises(PluginError, match=message):
+        harness.run(CONFIG, results=None, track=name)
+
+
+def test_a_run_that_checks_another_one_is_logged_nowhere(module):
+    run = harness.run(CONFIG | {"trackers": ["csv"]})
+    assert len(Path("tracked.csv").read_text().splitlines()) == 3
+    assert harness.verify(run).is_equal
+    assert len(Path("tracked.csv").read_text().splitlines()) == 3
 
 
 @pytest.fixture(autouse=True)

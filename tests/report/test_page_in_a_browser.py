@@ -17,6 +17,16 @@ from .conftest import changed
 TOP = Path(__file__).parents[2]
 AXE = Path(os.environ.get("AXE_CORE", TOP / "node_modules" / "axe-core")) / "axe.min.js"
 WIDTHS = (360, 768, 1280)
+WIDE_WHEN_OPEN = """() => {
+  const page = document.documentElement, wide = [];
+  for (const part of document.querySelectorAll("details:not([open])")) {
+    part.open = true;
+    if (page.scrollWidth > page.clientWidth) wide.push(part.firstElementChild.textContent);
+    part.open = false;
+  }
+  return wide;
+}"""
+"""The titles of the parts that make the page too wide once they are opened, one at a time."""
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
@@ -89,6 +99,8 @@ def faults(browser, path):
         )
         if over > 0:
             said.append(f"{over} px wider than the window")
+        elif parts := page.evaluate(WIDE_WHEN_OPEN):
+            said.append(f"wider than the window when open: {', '.join(parts)}")
         cut = page.evaluate(
             "[...document.querySelectorAll('.scroll')]"
             ".filter((box) => box.clientWidth && box.scrollWidth > box.clientWidth + 1"

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from harness.errors import HarnessError
+from harness.errors import HarnessError, listed
 
 T = TypeVar("T")
 Method = Callable[..., Any]
@@ -25,6 +25,8 @@ logger = logging.getLogger("harness").getChild("accelerate")
 ACCELERATED, SURPRISE = "accelerated", "surprise"
 NAMED = 4
 """Kinds of calls that the summary names."""
+REASONS_NAMED = 2
+"""Reasons that a sentence on a script without an accelerated call names."""
 
 
 class NotAccelerated(Exception):  # noqa: N818 - not an error: Surprise's own code answers
@@ -62,6 +64,8 @@ class State:
     def __init__(self) -> None:
         self.options = Options()
         self.is_patched = False
+        self.runs_elsewhere = False
+        """Whether a call gave its fits to processes of joblib, which count for themselves."""
         self.counts: dict[tuple[str, str, str], Count] = {}
 
 
@@ -248,6 +252,30 @@ def summary() -> str:
     fast, slow = (_listed(ways[way]) for way in (ACCELERATED, SURPRISE))
     fast = f"accelerated {fast}" if fast else "no call of Surprise was accelerated"
     return f"{fast}; Surprise's own code answered {slow}" if slow else fast
+
+
+def nothing_accelerated() -> str:
+    """Return why no call was accelerated since Surprise was patched; empty if one was.
+
+    Calls in processes of joblib are not known here: where some ran, the answer is empty.
+
+    >>> state.counts.clear()
+    >>> nothing_accelerated()
+    'no call of Surprise was accelerated: Surprise is not patched'
+    """
+    ways = {way for _, way, _ in state.counts}
+    if ACCELERATED in ways or state.runs_elsewhere:
+        return ""
+    if not state.counts:
+        reason = "the script calls nothing that the patch replaces"
+        if not state.is_patched:
+            reason = "Surprise is not patched"
+        return f"no call of Surprise was accelerated: {reason}"
+    seconds: dict[str, float] = {}
+    for (_, _, reason), counted in state.counts.items():
+        seconds[reason] = seconds.get(reason, 0.0) + counted.seconds
+    reasons = sorted(filter(None, seconds), key=lambda reason: -seconds[reason])
+    return f"{summary()}: {listed(reasons, REASONS_NAMED)}"
 
 
 def _listed(calls: dict[str, tuple[int, float]]) -> str:

@@ -187,6 +187,8 @@ class JobRunner:
         """Return what runs jobs."""
         parallel = self.original(*arguments, **options)
         is_alone = not arguments and options.get("n_jobs") == 1 and not options.get("verbose")
+        if is_active() and options.get("n_jobs") not in (None, 1):
+            state.runs_elsewhere = True
         if not is_alone or not is_active() or state.options.compare:
             return parallel
         return partial(self.run, parallel)

@@ -127,6 +127,7 @@ def patch_surprise(
         show_calls(verbose)
         if not state.is_patched:
             state.counts.clear()
+            state.runs_elsewhere = False
             _install()
         state.options, state.is_patched = options, True
 

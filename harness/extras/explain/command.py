@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 import click
 
 import harness
+from harness.algorithms import surprise
 from harness.console import options
 from harness.console import options as words
 from harness.console.command import command
 from harness.console.fitted import fitted
 from harness.console.screen import documents, give_result, number, plain, say, show_table
-from harness.errors import HarnessError
-from harness.extras.explain.explanations import in_words
-from harness.extras.explain.similarities import place_of
+from harness.errors import HarnessError, joined
+from harness.extras.explain.explanations import FACTOR_METHODS, check_terms, in_words
+from harness.extras.explain.similarities import check_similarities, place_of
 
 if TYPE_CHECKING:
     from harness.algorithms.trainset import ColumnTrainset
@@ -51,7 +52,12 @@ def similar(
 
     side, asked = ("item", item) if user is None else ("user", user)
     model, _ = fitted(
-        source, results, choice, lambda train: place_of(train, side, asked), overrides=overrides
+        source,
+        results,
+        choice,
+        lambda train, clip: place_of(train, side, asked),
+        lambda model: check_similarities(model, side),
+        overrides=overrides,
     )
     table = harness.similar(model, item=item, user=user, n=top)
     if documents:
@@ -92,11 +98,19 @@ def explain(
     take.
     """
 
-    def are_known(train: ColumnTrainset) -> None:
+    def are_known(train: ColumnTrainset, clip: bool) -> None:
         place_of(train, "user", user, "explain")
         place_of(train, "item", item, "explain")
 
-    model, _ = fitted(source, results, choice, are_known, overrides=overrides)
+    def has_terms(model: surprise.AlgoBase) -> None:
+        check_terms(model)
+        if factors and type(model).__name__ not in FACTOR_METHODS:
+            raise HarnessError(
+                f"--factors: {type(model).__name__} has no factors to show; leave it out, or use "
+                f"one of {joined(FACTOR_METHODS, 'or')}"
+            )
+
+    model, _ = fitted(source, results, choice, are_known, has_terms, overrides=overrides)
     known = [
         next(raw for raw in raws if str(raw) == asked)
         for raws, asked in (

@@ -9,16 +9,16 @@ import numpy as np
 from harness._util.arguments import checked
 from harness._util.libraries import pd
 from harness.algorithms import registry, surprise
+from harness.algorithms.base import Algorithm
 from harness.algorithms.compiled.matrix import rows_of
 from harness.algorithms.compiled.similarities import sides
 from harness.algorithms.compiled.svd import FactorModel
 from harness.algorithms.trainset import Codes, Floats
 from harness.errors import AlgorithmError, joined
-from harness.extras.explain.similarities import place_of
+from harness.extras.explain.similarities import NEIGHBOUR_METHODS, place_of
 from harness.models import estimates as models
 from harness.models.new_users import in_columns
 
-NEIGHBOUR_METHODS = ("KNNBasic", "KNNWithMeans", "KNNWithZScore", "KNNBaseline")
 FACTOR_METHODS = ("SVD", "SVDpp", "NMF")
 RATED_METHODS = ("SlopeOne", "EASE", "PureSVD", "BinaryItemKNN")
 """Whose estimates are sums over the items that the user has rated."""
@@ -29,6 +29,22 @@ COLUMNS = ["term", "neighbour", "similarity", "rating", "value", "share"]
 Term = tuple[str, float]
 Neighbour = tuple[object, float, float, float]
 """A raw id, its similarity (NaN for none), its rating, and what it adds."""
+
+
+def check_terms(model: surprise.AlgoBase) -> type[Algorithm]:
+    """Return the entry of a model's algorithm, or refuse one without terms; before a fit too.
+
+    Raises
+    ------
+    AlgorithmError
+    """
+    name, entry = type(model).__name__, registry.entry_of(type(model))
+    possible = (*NEIGHBOUR_METHODS, *FACTOR_METHODS, *RATED_METHODS, *OTHERS)
+    if entry is None or name not in possible:
+        raise AlgorithmError(
+            f"explain: {name} has no terms to show; use one of {joined(possible, 'or')}"
+        )
+    return entry
 
 
 @checked(AlgorithmError)
@@ -96,13 +112,7 @@ def explain(
     1  user -0.6340
     2  item -0.2031
     """
-    name = type(model).__name__
-    entry = registry.entry_of(type(model))
-    possible = (*NEIGHBOUR_METHODS, *FACTOR_METHODS, *RATED_METHODS, *OTHERS)
-    if entry is None or name not in possible:
-        raise AlgorithmError(
-            f"explain: {name} has no terms to show; use one of {joined(possible, 'or')}"
-        )
+    name, entry = type(model).__name__, check_terms(model)
     fitted = in_columns(model)
     u = place_of(fitted.trainset, "user", user, "explain")
     i = place_of(fitted.trainset, "item", item, "explain")

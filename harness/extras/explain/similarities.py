@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from harness._util.arguments import checked
 from harness._util.libraries import pd
-from harness.algorithms import surprise
+from harness.algorithms import registry, surprise
 from harness.algorithms.compiled.matrix import rows_of
 from harness.algorithms.trainset import ColumnTrainset
 from harness.errors import AlgorithmError
@@ -16,6 +16,11 @@ from harness.rankings.columns import as_ids
 from harness.rankings.ties import order_keys, tie_keys
 
 Floats = NDArray[np.float64]
+FACTORS = {"item": "qi", "user": "pu"}
+"""The attribute with the factors of each side."""
+NEIGHBOUR_METHODS = ("KNNBasic", "KNNWithMeans", "KNNWithZScore", "KNNBaseline")
+WITH_FACTORS = ("SVD", "SVDpp", "NMF", "PureSVD")
+"""Algorithms that have factors of items and users once they are fitted."""
 
 
 @checked(AlgorithmError)
@@ -93,24 +98,57 @@ def place_of(trainset: ColumnTrainset, side: str, asked: object, where: str = "s
     return int(place)
 
 
-def _similarities(model: surprise.AlgoBase, side: str, place: int) -> Floats:
-    """Return the similarity of one item, or user, to each."""
+def check_similarities(model: surprise.AlgoBase, side: str) -> None:
+    """Refuse a model, fitted or not, that has no similarities of a side.
+
+    A class that is not an algorithm of this package is not refused before its fit.
+
+    Parameters
+    ----------
+    model : surprise.AlgoBase
+    side : {"item", "user"}
+
+    Raises
+    ------
+    AlgorithmError
+
+    Examples
+    --------
+    >>> import surprise
+    >>> check_similarities(surprise.SVD(), "item")
+    >>> check_similarities(surprise.KNNBasic(sim_options={"user_based": False}), "user")
+    Traceback (most recent call last):
+    harness.errors.AlgorithmError: similar: this KNNBasic has similarities of items; fit it with ...
+    """
     name = type(model).__name__
+    is_fitted, is_known = hasattr(model, "trainset"), registry.entry_of(type(model)) is not None
+    has_similarities = hasattr(model, "sim") if is_fitted else name in NEIGHBOUR_METHODS
     options = getattr(model, "sim_options", None)
-    if isinstance(options, dict) and hasattr(model, "sim"):
+    if isinstance(options, dict) and has_similarities:
         of = "user" if options.get("user_based", True) else "item"
         if of != side:
             raise AlgorithmError(
                 f"similar: this {name} has similarities of {of}s; fit it with "
                 f"sim_options={{'user_based': {side == 'user'}}}"
             )
-        return np.array(rows_of(model.sim, np.array([place], np.int32))[0], np.float64)
-    factors = getattr(model, "qi" if side == "item" else "pu", None)
-    if not isinstance(factors, np.ndarray) or factors.ndim != 2:
+        return
+    factors = getattr(model, FACTORS[side], None)
+    has_factors = isinstance(factors, np.ndarray) and factors.ndim == 2
+    if not is_fitted:
+        has_factors = name in WITH_FACTORS or not is_known
+    if not has_factors:
         raise AlgorithmError(
             f"similar: {name} has no similarities of {side}s; use a neighbour method, as "
             "KNNBaseline, or one with factors, as SVD"
         )
+
+
+def _similarities(model: surprise.AlgoBase, side: str, place: int) -> Floats:
+    """Return the similarity of one item, or user, to each."""
+    check_similarities(model, side)
+    if isinstance(getattr(model, "sim_options", None), dict) and hasattr(model, "sim"):
+        return np.array(rows_of(model.sim, np.array([place], np.int32))[0], np.float64)
+    factors = getattr(model, FACTORS[side])
     lengths = np.sqrt((factors * factors).sum(axis=1))
     products = factors @ factors[place]
     scale = lengths * lengths[place]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 import click
@@ -13,13 +13,14 @@ import harness
 from harness import rankings
 from harness._util.files import write_output
 from harness._util.libraries import pd
+from harness.config.trackers import UNTRACKED
 from harness.console import options, screen
 from harness.console import options as words
 from harness.console.command import command
 from harness.console.screen import plain, say
 from harness.errors import ComparisonError
+from harness.extras.gate.decision import compared_rows, gate_scores
 from harness.extras.gate.decision import gate as decide
-from harness.extras.gate.decision import gate_scores
 from harness.plugins import registry as plugins
 from harness.results.reading import is_run
 
@@ -127,22 +128,22 @@ def gate(
         if truth is not None:
             raise click.UsageError("--truth: needs two files; a run has its own, leave it out")
         candidate, in_use = _sides((new, old), files, results)
+        settings: dict[str, Any] = {
+            "metric": metric,
+            "row": row,
+            "old_row": old_row,
+            "tolerance": tolerance,
+            "confidence": confidence,
+            "dataset": dataset,
+            "split": split,
+            "candidates": candidates,
+        }
         if refit:
             if in_use.folder is None:
                 raise click.UsageError("--refit: OLD is a file; give a run")
-            in_use = harness.run(in_use.folder, results=None)
-        answer = decide(
-            candidate,
-            in_use,
-            metric=metric,
-            row=row,
-            old_row=old_row,
-            tolerance=tolerance,
-            confidence=confidence,
-            dataset=dataset,
-            split=split,
-            candidates=candidates,
-        )
+            compared_rows(candidate, in_use, **settings)
+            in_use = harness.run(in_use.folder, results=None, overrides=[UNTRACKED])
+        answer = decide(candidate, in_use, **settings)
     code = UNDECIDED if strict and answer.verdict == "undecided" else CODES[answer.verdict]
     if junit is not None:
         _write_junit(answer, code, junit)

@@ -258,18 +258,19 @@ def gate(
     >>> gate(run, run, row="Random", old_row="BaselineOnly").verdict
     'worse'
     """
-    label = chosen_metric(metric, new.info.metrics, f"{new.name}: no metric", new.info.headline)
     called = _called(new, old)
-    if label not in old.info.metrics:
-        raise ComparisonError(
-            f"cannot be compared: {called[1]} was not scored by {label}; its metrics are "
-            f"{', '.join(old.info.metrics)}"
-        )
-    tables = {"dataset": dataset, "split": split, "candidates": candidates}
-    chosen = best(new, metric=label, algorithm=row, **tables).row
-    if old_row is None and row is not None and new is not old:
-        old_row = row
-    in_use = best(old, metric=label, algorithm=old_row, **tables).row
+    label, chosen, in_use = compared_rows(
+        new,
+        old,
+        metric=metric,
+        row=row,
+        old_row=old_row,
+        tolerance=tolerance,
+        confidence=confidence,
+        dataset=dataset,
+        split=split,
+        candidates=candidates,
+    )
     if new is old and chosen.row == in_use.row:
         raise ComparisonError(
             f"{new.name}: {chosen.algorithm} compared with itself; name the two rows (--row NAME "
@@ -282,6 +283,11 @@ def gate(
                 f"{called[1]}; run both with the same, or choose another table with --{key}"
             )
     notes = _changes(new, old, chosen)
+    if row is None and old_row is None and chosen.algorithm != in_use.algorithm:
+        notes.append(
+            f"two algorithms are compared: {chosen.algorithm}, the best row of {called[0]}, and "
+            f"{in_use.algorithm}, the best row of {called[1]}; --row and --old-row choose others"
+        )
     sides = (new, chosen), (old, in_use)
     one, other = ({cell.key for cell in run.info.cells_of_rows[row.row]} for run, row in sides)
     answer = gate_scores(
@@ -309,6 +315,49 @@ def gate(
         # Known without a test, for any number of users.
         return replace(answer, verdict="not worse", notes=notes)
     return replace(answer, notes=[*notes, *answer.notes])
+
+
+def compared_rows(
+    new: Run,
+    old: Run,
+    *,
+    metric: str | None,
+    row: str | None,
+    old_row: str | None,
+    tolerance: float | str,
+    confidence: float,
+    **table: str | None,
+) -> tuple[str, RowResult, RowResult]:
+    """Return the label of the metric and the two rows that `gate` compares, or refuse the request.
+
+    Parameters and errors are those of `gate`; only what needs the scores is not checked.
+    """
+    _check_confidence(confidence)
+    _tolerance(tolerance, 0.0)
+    label = chosen_metric(metric, new.info.metrics, f"{new.name}: no metric", new.info.headline)
+    _check_metric(label)
+    if label not in old.info.metrics:
+        raise ComparisonError(
+            f"cannot be compared: {_called(new, old)[1]} was not scored by {label}; its metrics "
+            f"are {', '.join(old.info.metrics)}"
+        )
+    chosen = best(new, metric=label, algorithm=row, **table).row
+    if old_row is None and row is not None and new is not old:
+        old_row = row
+    return label, chosen, best(old, metric=label, algorithm=old_row, **table).row
+
+
+def _check_confidence(confidence: float) -> None:
+    if not 0 < confidence < 1:
+        raise ComparisonError(f"gate: confidence {confidence}; use one such as 0.95")
+
+
+def _check_metric(label: str) -> None:
+    if not is_mean_of_users(metrics.parse(label)):
+        raise ComparisonError(
+            f"gate: {label} is no mean over users, so its difference has no interval over users; "
+            "choose a metric such as ndcg@10"
+        )
 
 
 @checked(ComparisonError)
@@ -353,14 +402,8 @@ def gate_scores(
     >>> gate_scores(old + 0.1, old, metric="ndcg@10").verdict
     'not worse'
     """
-    if not 0 < confidence < 1:
-        raise ComparisonError(f"gate: confidence {confidence}; use one such as 0.95")
-    parsed = metrics.parse(metric)
-    if not is_mean_of_users(parsed):
-        raise ComparisonError(
-            f"gate: {metric} is no mean over users, so its difference has no interval over users; "
-            "choose a metric such as ndcg@10"
-        )
+    _check_confidence(confidence)
+    _check_metric(metric)
     for name, series in zip(names, (new, old), strict=True):
         if not series.index.is_unique:
             raise ComparisonError(f"gate: {name}: a user is there twice; average the scores first")
@@ -377,7 +420,7 @@ def gate_scores(
         notes.append(
             f"{n_left_out:,} of {counted(n_all, 'user')} left out: no score of {metric} on one side"
         )
-    sign = 1.0 if parsed.higher_is_better else -1.0
+    sign = 1.0 if metrics.parse(metric).higher_is_better else -1.0
     means = scores.mean()
     allowed = _tolerance(tolerance, abs(float(means["old"])))
     found = decide(

@@ -14,7 +14,7 @@ from harness._util.libraries import pd
 from harness._util.names import Named
 from harness.comparison.best import NOT_PERSONALISED
 from harness.comparison.inference import Design, UserScores
-from harness.config.experiment import Claim, Inference
+from harness.config.experiment import Claim, Experiment, Inference
 from harness.errors import ComparisonError, counted
 from harness.plugins.registry import folded
 from harness.results.headline import chosen_metric
@@ -140,6 +140,50 @@ class PowerAnalysis(Named):
         return {key: getattr(self, key) for key in keys} | {"pairs": rows}
 
 
+def check_request(
+    experiment: Experiment,
+    labels: Sequence[str],
+    *,
+    difference: float | None,
+    power: float,
+    metric: str | None,
+) -> str:
+    """Return the label of the metric, or refuse what no run of an experiment can answer.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    labels : sequence of str
+        The metrics of its run.
+    difference, power, metric
+        As of `harness.power`.
+
+    Raises
+    ------
+    ComparisonError
+        For a number out of its range, a metric that is not a mean over users, and a test that is
+        not over users.
+    ResultsError
+        If there is no such metric.
+    """
+    name = experiment.name
+    if difference is not None and not 0 < difference < math.inf:
+        raise ComparisonError(f"power: difference {difference}; use one above 0, as 0.005")
+    if not 0 < power < 1:
+        raise ComparisonError(f"power: {power}; use a chance above the level, as 0.8")
+    label = chosen_metric(metric, labels, f"{name}: no metric", experiment.headline)
+    if not is_mean_of_users(metrics.parse(label)):
+        raise ComparisonError(
+            f"{name}: {label} is no mean over users, which the tests need; choose another metric"
+        )
+    if (experiment.statistics or Inference()).test == "nadeau-bengio":
+        raise ComparisonError(
+            f"{name}: `test: nadeau-bengio` is over folds, not over users; use `test: two-way` "
+            "and several seeds, or a test over users"
+        )
+    return label
+
+
 def analyse(
     run: Run,
     *,
@@ -154,26 +198,19 @@ def analyse(
 
     `progress` is called with the number of pairs that are done, and of all.
     """
-    if difference is not None and not 0 < difference < math.inf:
-        raise ComparisonError(f"power: difference {difference}; use one above 0, as 0.005")
-    label = chosen_metric(metric, run.info.metrics, f"{run.name}: no metric", run.info.headline)
-    if not is_mean_of_users(metrics.parse(label)):
-        raise ComparisonError(
-            f"{run.name}: {label} is no mean over users, which the tests need; choose another "
-            "metric"
-        )
+    label = check_request(
+        run.info.experiment,
+        run.info.metrics,
+        difference=difference,
+        power=power,
+        metric=metric,
+    )
     settings = run.info.experiment.statistics or Inference()
     compared = [entry for entry in run.info.statistics if entry.metric == label]
     if not compared:
         raise ComparisonError(
             f"{run.name}: no rows are compared by {label}; run two algorithms or more, with "
             "`statistics`"
-        )
-    test = settings.test
-    if test == "nadeau-bengio":
-        raise ComparisonError(
-            f"{run.name}: `test: nadeau-bengio` is over folds, not over users; use `test: two-way` "
-            "and several seeds, or a test over users"
         )
     n_counted = max(len(entry.pairs) for entry in compared)
     level = (1 - settings.confidence) / CORRECTIONS[settings.correction].n_counted(n_counted)
@@ -186,7 +223,7 @@ def analyse(
             progress(len(rows), n_pairs)
     claim = compared[0].claim
     notes = []
-    if test == "wilcoxon":
+    if settings.test == "wilcoxon":
         notes.append("the power is that of the t-test; Wilcoxon's can have more or less")
     if claim == "models":
         notes.append(

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness._util.arguments import checked
+from harness.config.trackers import UNTRACKED
 from harness.errors import ComparisonError, counted
 from harness.experiment.execute.progress import Stage, Watch
 from harness.experiment.plan import Plan
 from harness.experiment.run import default_display, run
-from harness.extras.power.analysis import PowerAnalysis, analyse
+from harness.extras.power.analysis import PowerAnalysis, analyse, check_request
 from harness.results.reading import read_run
 from harness.results.runs import Run
 from harness.statistics.standard_error import POWER
@@ -99,7 +101,8 @@ def power(
         if pilot is None:
             whole, scale = _opened(run), 1.0
         else:
-            whole, scale = _pilot(run, pilot, list(overrides), workers, shown)
+            check = partial(check_request, difference=difference, power=power, metric=metric)
+            whole, scale = _pilot(run, pilot, list(overrides), workers, shown, check)
         return analyse(
             whole,
             difference=difference,
@@ -133,8 +136,12 @@ def _pilot(
     overrides: list[str],
     workers: int | None,
     watch: Watch,
+    check: Callable[[Experiment, list[str]], object],
 ) -> tuple[Run, float]:
-    """Run a config on a sample of users; return the run and how many times larger the whole is."""
+    """Run a config on a sample of users; return the run and how many times larger the whole is.
+
+    `check` is called with the experiment and the labels of its metrics before anything is fitted.
+    """
     if isinstance(config, Run):
         raise ComparisonError("power: a run and a pilot; give a config, or leave `pilot` out")
     if n_users < FEWEST_PILOT:
@@ -142,6 +149,7 @@ def _pilot(
 
     plan = Plan.from_config(config, overrides=overrides)
     experiment = plan.experiment
+    check(experiment, [*map(str, plan.metrics)])
     if len(experiment.dataset) > 1:
         raise ComparisonError("power: a pilot of several data sets; give a config of one")
     if any(section.from_files for section in experiment.split):
@@ -157,6 +165,6 @@ def _pilot(
     filters = [section.stated() for section in experiment.filters]
     filters.append({"kind": "sample-users", "n": n_users})
     sample = f"filters={json.dumps(filters)}"
-    stated = [*overrides, sample]
+    stated = [*overrides, sample, UNTRACKED]
     sampled = run(config, results=None, overrides=stated, workers=workers, watch=watch)
     return sampled, n_all / n_users

@@ -237,7 +237,51 @@ def test_a_terminal_gets_a_line_on_what_was_accelerated(tmp_path, options, ends)
         shown = ""
     os.close(here)
     assert done.returncode == 0
-    assert shown.strip() == ("harness: no call of Surprise was accelerated" if ends else "")
+    line = (
+        "harness: no call of Surprise was accelerated: the script calls nothing that the patch "
+        "replaces"
+    )
+    assert shown.strip() == (line if ends else "")
+
+
+SMALL = """import pandas
+import surprise
+from surprise.model_selection import cross_validate
+frame = pandas.DataFrame([(n % 7, n % 5, 3.0) for n in range(35)])
+data = surprise.Dataset.load_from_df(frame, surprise.Reader())
+"""
+
+
+@pytest.mark.parametrize(
+    ("calls", "options", "code", "said"),
+    [
+        ("", (), 0, "accelerated: the script calls nothing that the patch replaces\n"),
+        (
+            "import sys; sys.exit(0)",
+            ("--strict",),
+            1,
+            "patch replaces; --strict makes the exit code 1\n",
+        ),
+        ("import sys; sys.exit(4)", ("--strict",), 4, ""),
+        ("", ("--quiet",), 0, ""),
+        ("", ("--quiet", "--strict"), 1, "--strict makes the exit code 1\n"),
+        (
+            SMALL + "surprise.SVD().fit(data.build_full_trainset())",
+            (),
+            0,
+            "construct_trainset): too small to be worth loading compiled code\n",
+        ),
+        (SMALL + "surprise.SVD().fit(data.build_full_trainset())", ("--strict",), 0, ""),
+        (SMALL + "cross_validate(surprise.SVD(), data, n_jobs=2)", ("--strict",), 0, ""),
+    ],
+)
+def test_a_script_that_was_not_accelerated_is_told_so_and_why(tmp_path, calls, options, code, said):
+    (tmp_path / "script.py").write_text(calls)
+    command = [sys.executable, "-m", "harness.accelerate", *options, "script.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600)
+    assert done.returncode == code, done.stderr
+    assert said in done.stderr
+    assert said or not done.stderr
 
 
 def test_the_report_ends_with_a_line_on_what_was_accelerated():

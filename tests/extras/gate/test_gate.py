@@ -100,6 +100,19 @@ def test_a_row_is_that_of_its_name_in_both_runs(old, new):
     )
 
 
+def test_best_rows_of_two_algorithms_are_named(old):
+    best = harness.best(old).row.algorithm
+    config = CONFIG | {"name": "other", "algorithms": ["UserMean"], "baselines": False}
+    other = harness.run(config, results=None)
+    (note,) = gate(other, old).notes
+    assert note == (
+        f"two algorithms are compared: UserMean, the best row of other, and {best}, the best row "
+        "of old; --row and --old-row choose others"
+    )
+    assert not gate(other, old, old_row=best).notes
+    assert "two algorithms" not in " ".join(gate(old, old, row=best, old_row="Random").notes)
+
+
 def test_the_same_model_scored_twice_is_equal_and_said(old, new):
     answer = gate(new, old, row="ItemMean")
     assert (answer.verdict, answer.low, answer.high) == ("not worse", 0.0, 0.0)
