@@ -127,6 +127,7 @@ def _check_call(function: Callable[..., Any], fault: TypeError, given: Iterable[
 
 
 signature = cache(inspect.signature)
+_COLLECTIONS = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 def parameters_by_kind(
@@ -147,10 +148,10 @@ def named_parameters(function: Callable[..., Any]) -> tuple[dict[str, inspect.Pa
     >>> [*named], takes_more
     (['name', 'loudly'], True)
     """
-    by_kind = parameters_by_kind(function)
-    by_kind.pop(inspect.Parameter.VAR_POSITIONAL, None)
-    takes_more = bool(by_kind.pop(inspect.Parameter.VAR_KEYWORD, None))
-    return {name: each for named in by_kind.values() for name, each in named.items()}, takes_more
+    declared = signature(function).parameters
+    kinds = {name: parameter.kind for name, parameter in declared.items()}
+    named = {name: declared[name] for name, kind in kinds.items() if kind not in _COLLECTIONS}
+    return named, inspect.Parameter.VAR_KEYWORD in kinds.values()
 
 
 def check_argument(

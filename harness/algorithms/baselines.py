@@ -120,6 +120,7 @@ class OneSidedEntry(Algorithm):
 
     kind = "baseline"
     items_alone = True
+    compiles = False
 
     def estimates(self, users: Codes, items: Codes) -> Estimates:
         inner = users if self.model.of_users else items

@@ -459,6 +459,8 @@ def settings_of_one(experiment: Experiment) -> dict[str, list[str]]:
     The best of such rows is chosen by what it is measured on.
     """
     rows = [row for row in experiment.algorithms if row.search is None]
+    if len(rows) < 2:
+        return {}
     titles: dict[str, list[str]] = {}
     for row in rows:
         titles.setdefault(folded(row.name), []).append(row.title)
@@ -549,13 +551,6 @@ class Experiment(Section):
             return {seed: Draw(seed, seed, seed) for seed in self.seed}
         return {draw.model: draw for draw in self.seeds.draws(self.seed[0])}
 
-    @cached_property
-    def n_shown(self) -> int:
-        """How many items at the top of each list outputs and analyses have to know by name."""
-        kinds = [plugins.find("analyses", name).load() for name in self.analyses]
-        needed = (getattr(kind, "needs_items", 0) for kind in kinds)
-        return max(self.outputs.lists or 0, *needed, 0)
-
     @property
     def split_seeds(self) -> list[int]:
         """The seeds of the run's splits."""
@@ -564,7 +559,7 @@ class Experiment(Section):
     @property
     def crosses_seeds(self) -> bool:
         """Whether seeds of the split, the search and the model are crossed."""
-        return self.seeds != Seeds()
+        return any(n > 1 for _, n in self.seeds)
 
     @model_validator(mode="before")
     @classmethod

@@ -242,8 +242,10 @@ def checked(document: Document, *, with_ratings: bool = False) -> Experiment:
         raise ConfigError(document.source, [*faults, *unusable])
     try:
         experiment = Experiment.model_validate(data, context=document.folder or Path())
-        if again := list(_repeated_entries(experiment)):
-            faults.update(repeated(document, *entry, "is the same as") for entry in again)
+        for key in ("dataset", "split", "candidates", "seed"):
+            if len(entries := getattr(experiment, key)) > 1:
+                again = _repeated_entries(entries)
+                faults.update(repeated(document, key, *pair, "is the same as") for pair in again)
     except ValidationError as error:
         faults.update(explained_at_key(entry, document) for entry in error.errors())
     if findings := list(_algorithm_faults(document)):
@@ -270,19 +272,17 @@ def _unprintable(value: object, path: KeyPath = ()) -> Iterator[Finding]:
             yield from _unprintable(inner, (*path, position))
 
 
-def _repeated_entries(experiment: Experiment) -> Iterator[tuple[str, int, int]]:
-    """Yield entries of a list that equal an earlier entry: their cells would be the same."""
-    for key in ("dataset", "split", "candidates", "seed"):
-        entries: list[object] = []
-        given = getattr(experiment, key)
-        for position, entry in enumerate(given if len(given) > 1 else ()):
-            if isinstance(entry, Section):
-                entry = entry.model_dump(mode="json")
-                if path := entry.get("path"):  # one file may be written in several ways
-                    entry["path"] = [*map(os.path.normpath, as_list(path))]
-            if entry in entries:
-                yield key, entries.index(entry), position
-            entries.append(entry)
+def _repeated_entries(given: Iterable[object]) -> Iterator[tuple[int, int]]:
+    """Yield where an entry of a list and an equal later one are: their cells would be the same."""
+    entries: list[object] = []
+    for position, entry in enumerate(given):
+        if isinstance(entry, Section):
+            entry = entry.model_dump(mode="json")
+            if path := entry.get("path"):  # one file may be written in several ways
+                entry["path"] = [*map(os.path.normpath, as_list(path))]
+        if entry in entries:
+            yield entries.index(entry), position
+        entries.append(entry)
 
 
 def code_named(data: Mapping[str, object]) -> set[str]:

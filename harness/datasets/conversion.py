@@ -429,7 +429,8 @@ def read_ids(
             notes.append(Note("exponent-ids", {"role": role, "example": texts[0].as_py()}))
     merged = texts.dictionary_encode()
     n_merged = len(texts) - len(merged.dictionary)
-    if n_merged and texts.null_count == 0 and not _n_floats(notes, role):
+    are_floats = any(n.code in FLOAT_IDS and n.values["role"] == role for n in notes)
+    if n_merged and texts.null_count == 0 and not are_floats:
         notes.append(Note("blanks-merged", {"role": role, "n": n_merged}))
     names = merged.dictionary.to_numpy(zero_copy_only=False)
     positions = merged.indices.to_numpy()
@@ -438,10 +439,6 @@ def read_ids(
         names, positions = _spelled(names, positions, has_marks, role, values, notes)
     positions = np.append(np.where(names[positions] == "", -1, positions), -1).astype(np.int32)
     return positions[codes], names
-
-
-def _n_floats(notes: list[Note], role: str) -> bool:
-    return any(note.code in FLOAT_IDS and note.values["role"] == role for note in notes)
 
 
 def _whole(texts: pa.StringArray, role: str, notes: list[Note]) -> pa.StringArray:

@@ -70,11 +70,6 @@ class InspectedFile:
     seen: Seen | None = None
     notes: tuple[Note, ...] = ()
 
-    def read(self, progress: Progress | None = None) -> Table:
-        """Read the file as it was found."""
-        table = read_as(self.kind, self.path, replace(self.options, progress=progress))
-        return replace(table, notes=tuple(dict.fromkeys((*self.notes, *table.notes))))
-
     def names(self) -> list[str]:
         """Return the names of the columns, or the fields of the first line of a text."""
         if self.seen is not None:
@@ -136,7 +131,12 @@ class Inspection:
     def table(self, progress: Progress | None = None) -> Table:
         """Return all rows; they are read once."""
         if self._table is None:
-            tables = [member.read(progress) for member in self.members]
+            tables = []
+            for member in self.members:
+                options = replace(member.options, progress=progress)
+                table = read_as(member.kind, member.path, options)
+                notes = dict.fromkeys((*member.notes, *table.notes))
+                tables.append(replace(table, notes=tuple(notes)))
             self._table = tables[0] if len(tables) == 1 else joined(tables, self.name)
         return self._table
 

@@ -116,11 +116,6 @@ class SyntheticSection(Section):
         return step
 
 
-def _checked_encoding(name: str) -> str:
-    """Check the name of an encoding; nothing of it is loaded where none is named."""
-    return checked_encoding(name)
-
-
 @dataclass(frozen=True)
 class _PluginName:
     """Lets text be the name of a plug-in, which is not imported, or ``module:object``."""
@@ -151,7 +146,7 @@ FormatName = Annotated[str, _PluginName("readers")]
 Column = str | Annotated[int, Field(ge=1)]
 
 
-Encoding = Annotated[str, Field(max_length=40), AfterValidator(_checked_encoding)]
+Encoding = Annotated[str, Field(max_length=40), AfterValidator(checked_encoding)]
 
 
 def _quotes(value: object) -> object:

@@ -307,7 +307,8 @@ class _Probe:
             records: dict[str, CellRecord] = {}
             for _, number in of_candidates:
                 cell, place = cells[number], (candidates, number)
-                work = _work(plan, cell, counts)
+                name = plan.experiment.algorithms[number].name
+                work = registry.work(name, cell.params, counts)
                 law = self.laws.get(place)
                 if law is None and work.fit + work.scores > MOST_STEPS:
                     title = self.plan.experiment.algorithms[number].title
@@ -374,10 +375,6 @@ class _Probe:
 
 def _now() -> Seconds:
     return np.array([time.perf_counter(), time.process_time()])
-
-
-def _work(plan: Plan, cell: Cell, counts: Counts) -> Work:
-    return registry.work(plan.experiment.algorithms[cell.algorithm].name, cell.params, counts)
 
 
 def _sample(fold: Split, size: int) -> Split:

@@ -290,6 +290,7 @@ class StoredScores:
     def key(self) -> str:
         """What names the file; '' where there is none."""
         plan, experiment = self.plan, self.plan.experiment
+        uses_features = experiment.groups or any(m.needs_features for m in plan.metrics)
         uses_own = self.pool.of_session or experiment.plugins
         if self.failed or uses_own or plan.absent or not is_as_started():
             return ""
@@ -304,7 +305,7 @@ class StoredScores:
                 "cells": [plan.name(cell).model_dump() for cell in self.cells],
                 "config": experiment.model_dump(mode="json", exclude=NOT_DECISIVE),
                 "splits": [split.model_dump() for split in plan.made()],
-                "known": [*_known(plan)],
+                "known": [*_known(plan)] if uses_features else [],
                 "versions": versions(),
                 "packages": packages(),
             }
@@ -352,12 +353,11 @@ class StoredScores:
 
 
 def _known(plan: Plan) -> Iterator[object]:
-    """Yield what is known of users and items, which is no part of a fingerprint, if it is used."""
-    if plan.experiment.groups or any(metric.needs_features for metric in plan.metrics):
-        for number, (ratings, _) in sorted(plan.read.items()):
-            features = ratings.user_features, ratings.item_features
-            yield number, [None if frame is None else frame.to_dict("list") for frame in features]
-            yield None if ratings.at_random is None else ratings.at_random.tolist()
+    """Yield what is known of users and items, which is no part of a fingerprint."""
+    for number, (ratings, _) in sorted(plan.read.items()):
+        features = ratings.user_features, ratings.item_features
+        yield number, [None if frame is None else frame.to_dict("list") for frame in features]
+        yield None if ratings.at_random is None else ratings.at_random.tolist()
 
 
 PARTS = (*DEFAULT_ANALYSES, "groups", "undistinguished")

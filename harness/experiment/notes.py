@@ -57,7 +57,8 @@ def notes(plan: Plan, results: Evaluation, compared: Sequence[MetricComparison])
     if any(section.is_of_curve for section in plan.experiment.split):
         yield from notes_on_curves(plan, results)
     yield from _notes_on_metrics(plan, results, compared, cells)
-    yield from _notes_on_times(cells, are_scores_found=results.is_found)
+    if results.is_found or any(c.found or c.measured != cells[0].measured for c in cells):
+        yield from _notes_on_times(cells, are_scores_found=results.is_found)
     yield from _notes_on_ties(results, cells)
     yield from _notes_on_algorithms(plan, results)
 

@@ -256,11 +256,15 @@ class Plan(PlanData):
         depths = [metric.k or 0 for metric in wanted if metric.definition.needs_items]
         self.depth = max(depths, default=0)
         """How many items at the top of each list metrics have to know by name."""
+        kinds = [plugins.find("analyses", name).load() for name in experiment.analyses]
+        needed = [getattr(kind, "needs_items", 0) for kind in kinds]
+        self.n_shown = max(experiment.outputs.lists or 0, *needed, 0)
+        """How many items at the top of each list outputs and analyses have to know by name."""
         self.names_items = (
             any(section.side == "items" for section in experiment.groups)
             or any(metric.needs_names for metric in self.metrics)
             or experiment.outputs.wanted
-            or experiment.n_shown > 0
+            or self.n_shown > 0
         )
         """Whether the judged items of each list have to be known by name."""
         self.code = self.code_planned or Code(experiment, self.document.folder)
@@ -268,7 +272,7 @@ class Plan(PlanData):
 
     def depth_of(self, cell: Cell) -> int:
         """Return how many items at the top of each list of a cell are kept by name."""
-        return max(self.depth, 0 if cell.inner else self.experiment.n_shown)
+        return max(self.depth, 0 if cell.inner else self.n_shown)
 
     @cached_property
     def analyses(self) -> list[str]:

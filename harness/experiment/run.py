@@ -39,7 +39,6 @@ from harness.results.runs import Run
 
 if TYPE_CHECKING:
     from harness.experiment.tuning import Search
-    from harness.results.statistics import MetricComparison
 
 
 @checked(HarnessError, leaving=("config", "overrides", "workers", "track"))
@@ -191,8 +190,7 @@ def _computed(plan: Plan, pool: Pool, watch: Watch, started: datetime, begun: fl
     trials = tuning.describe(searches, evaluation.cells) if searches else None
     if plan.absent:
         add_absent(plan, evaluation)
-    pool.discard_unrepeatable()
-    record = _record(plan, evaluation, watch, pool.notes())
+    record = _record(plan, evaluation, watch, pool.discard_unrepeatable())
     if earlier is None:
         stored.write(evaluation)
     record |= {
@@ -238,8 +236,22 @@ def _record(
         described.notes = []
         for split in described.splits:
             split.notes = []
-    statistics = _compare(plan, evaluation, watch)
-    said = by_weight([*notes(plan, evaluation, statistics), *evaluation.not_compared, *on_code])
+    if evaluation.statistics is None:  # no earlier run of these cells compared the rows
+        watch(Stage("", "comparing"))
+        evaluation.statistics = []
+        if experiment.statistics is not None:
+            evaluation.statistics, evaluation.not_compared = infer(
+                evaluation.users,
+                plan.labels,
+                evaluation.cells,
+                experiment.statistics,
+                experiment.seed[0],
+                experiment.draws,
+                plan.made(),
+                progress=lambda done, total: watch(Stage("", "comparing", done, total)),
+            )
+    compared = evaluation.statistics
+    said = by_weight([*notes(plan, evaluation, compared), *evaluation.not_compared, *on_code])
     config = experiment.model_dump(mode="json")
     if plan.is_tuned:  # the validation part that tuning used, written out in each split
         for section, written in zip(experiment.split, config["split"], strict=True):
@@ -267,7 +279,7 @@ def _record(
         "rows": evaluation.rows,
         **{part: evaluation.parts.get(part, []) for part in (*DEFAULT_ANALYSES, "groups")},
         "analyses": evaluation.tables,
-        "statistics": statistics,
+        "statistics": compared,
         "spaces": {
             row.title: registry.space_of(row) for row in experiment.algorithms if row.search
         },
@@ -277,20 +289,3 @@ def _record(
         "machine": Machine.here(),
         "commit": commit(),
     }
-
-
-def _compare(plan: Plan, evaluation: Evaluation, watch: Watch) -> list[MetricComparison]:
-    """Compare the rows of each table, unless an earlier run of these cells did."""
-    if evaluation.statistics is None:
-        watch(Stage("", "comparing"))
-        evaluation.statistics = []
-        if (settings := plan.experiment.statistics) is not None:
-            experiment = plan.experiment
-            scores = evaluation.users, plan.labels, evaluation.cells, settings, experiment.seed[0]
-            evaluation.statistics, evaluation.not_compared = infer(
-                *scores,
-                experiment.draws,
-                plan.made(),
-                progress=lambda done, total: watch(Stage("", "comparing", done, total)),
-            )
-    return evaluation.statistics

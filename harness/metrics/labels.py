@@ -274,7 +274,16 @@ def parse(label: str) -> Metric:
             )
         written: dict[str, Value] = {}
         for part in _split(match["params"]) if match["params"] else ():
-            key, value = _read_parameter(part)
+            key, equals, text = (piece.strip() for piece in part.partition("="))
+            if not equals or not key or not _VALUE.fullmatch(text):
+                raise MetricError(f"{part!r} is not a parameter; write parameter=value")
+            try:
+                value = Value(text)
+            except ValueError:
+                raise MetricError(
+                    f"{text!r} has something other than numbers in its brackets; "
+                    "write plain numbers"
+                ) from None
             if key in written:
                 raise MetricError(f"{key} is given twice; keep one")
             written[key] = value
@@ -334,22 +343,6 @@ def _split(text: str) -> Iterator[str]:
             yield text[start:position].strip()
             start = position + 1
     yield text[start:].strip()
-
-
-def _read_parameter(text: str) -> tuple[str, Value]:
-    """Read ``parameter=value``; what the parameter takes is for `Parameter.check`."""
-    name, equals, written = text.partition("=")
-    match = _VALUE.fullmatch(written.strip())
-    if not equals or not name.strip() or not match:
-        raise MetricError(f"{text!r} is not a parameter; write parameter=value")
-    try:
-        value = Value(match[0])
-    except ValueError:
-        raise MetricError(
-            f"{written.strip()!r} has something other than numbers in its brackets; "
-            "write plain numbers"
-        ) from None
-    return name.strip(), value
 
 
 def facts_of(definition: Definition) -> dict[str, Any]:

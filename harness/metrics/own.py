@@ -359,7 +359,9 @@ def _parameter(
     function: str, option: inspect.Parameter, hint: object
 ) -> tuple[Parameter, Callable[[Value], object]]:
     name, default = option.name, option.default
-    choices: Sequence[object] = typing.get_args(hint) if _is_literal(hint) else ()
+    choices: Sequence[object] = ()
+    if typing.get_origin(hint) is Literal:
+        choices = typing.get_args(hint)
     if isinstance(default, bool):
         chosen = "yes" if default else "no"
         return Parameter(name, "", words(*SWITCH), default=chosen), lambda value: SWITCH[value]
@@ -376,7 +378,3 @@ def _parameter(
         f"{function}: the default of {name!r} is {default!r}; give a number, True, False, or a "
         "text with an annotation as Literal['sum', 'mean']"
     )
-
-
-def _is_literal(hint: object) -> bool:
-    return typing.get_origin(hint) is Literal

@@ -69,33 +69,19 @@ class RowName(RowKey, TableName):
     """Display names and identities of a row: an algorithm in a table."""
 
 
+LONGEST_VALUE = 40
+"""Characters of a setting that distinguishes two names."""
+
+
 def distinct_names(names: Sequence[str], settings: Sequence[Mapping[str, object]]) -> list[str]:
     """Return names of which no two are equal, marked by the settings in which they differ.
 
     `settings` holds what each name stands for, without defaults; mappings may be nested. A ``path``
     replaces the name by an end of the path, as long as it must be to distinguish them.
     """
-    if len({*names}) == len(names):
-        return list(names)
-
-    return told_apart(names, settings)
-
-
-def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
-    """Return the second parts of pairs by the first."""
-    groups: dict[Key, list[Value]] = {}
-    for key, value in pairs:
-        groups.setdefault(key, []).append(value)
-    return groups
-
-
-LONGEST_VALUE = 40
-"""Characters of a setting that distinguishes two names."""
-
-
-def told_apart(names: Sequence[str], settings: Sequence[Mapping[str, object]]) -> list[str]:
-    """Return names marked as `distinct_names` says."""
     shown = list(names)
+    if len({*shown}) == len(shown):
+        return shown
     for group in _equal(shown):
         paths = [str(settings[i].get("path", "")).replace("\\", "/").split("/") for i in group]
         n_paths = len({*map(tuple, paths)})
@@ -122,11 +108,17 @@ def told_apart(names: Sequence[str], settings: Sequence[Mapping[str, object]]) -
     return unique
 
 
+def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
+    """Return the second parts of pairs by the first."""
+    groups: dict[Key, list[Value]] = {}
+    for key, value in pairs:
+        groups.setdefault(key, []).append(value)
+    return groups
+
+
 def _equal(names: Sequence[str]) -> list[list[int]]:
     """Return the positions of names that occur several times, by name."""
-    positions: dict[str, list[int]] = {}
-    for position, name in enumerate(names):
-        positions.setdefault(name, []).append(position)
+    positions = grouped((name, position) for position, name in enumerate(names))
     return [group for group in positions.values() if len(group) > 1]
 
 

@@ -103,12 +103,7 @@ def replace_run(folder: Path, files: Mapping[str, bytes | Path], advice: str = "
     remedy = advice or "finished cells are kept: fix it and run again, or use --results DIR"
     with report_os_error(folder.parent, "cannot write the results", remedy):
         check_replaceable(folder, advice)
-        return replace_folder(folder, files, own_names, _place_of_earlier)
-
-
-def _place_of_earlier(folder: Path, replaced: Path) -> Path | None:
-    """Return where the run that was replaced is kept."""
-    return place_of_earlier(folder, replaced)
+        return replace_folder(folder, files, own_names, place_of_earlier)
 
 
 MARK = "@"

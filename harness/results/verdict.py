@@ -114,8 +114,10 @@ def _all_equal(standing: Standing) -> Iterator[str]:
 def _one_row(standing: Standing) -> Iterator[str]:
     name = shortened(standing.leaders[0])
     began = f"No verdict by {standing.label}: {name} ({standing.shown()}) is the only row"
-    among = " with a value" * (len(standing.rows) > 1)
-    yield fitting(lambda most: f"{began}{among}{standing.left_out(most)}.")
+    if len(standing.rows) == 1:  # no row can be left out
+        yield f"{began}."
+    else:
+        yield fitting(lambda most: f"{began} with a value{standing.left_out(most)}.")
 
 
 def _no_row(standing: Standing) -> Iterator[str]:

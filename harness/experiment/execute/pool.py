@@ -219,18 +219,19 @@ class Pool:
         names = [*self.plan.code.names(cell.algorithm, is_trial=cell.inner)]
         return names or [self.plan.experiment.algorithms[cell.algorithm].name]
 
-    def notes(self) -> Iterator[ResultNote]:
-        """Yield a note for your own code whose cells are computed again in every run."""
-        for name in self.of_session:
-            yield ResultNote("code-of-session", {"name": name})
-        for name, reasons in self.unrecorded.items():
-            yield ResultNote("code-not-followed", {"name": name, "reasons": "; ".join(reasons)})
-
-    def discard_unrepeatable(self) -> None:
-        """Remove the cells that no other run can take."""
+    def discard_unrepeatable(self) -> list[ResultNote]:
+        """Remove the cells that no other run can take, and return for whose code, and why."""
         for key in self._of_this_run:
             with suppress(ResultsError):
                 self.store.discard(key)
+        unfollowed = {name: "; ".join(reasons) for name, reasons in self.unrecorded.items()}
+        return [
+            *(ResultNote("code-of-session", {"name": name}) for name in self.of_session),
+            *(
+                ResultNote("code-not-followed", {"name": name, "reasons": reasons})
+                for name, reasons in unfollowed.items()
+            ),
+        ]
 
     def _keep(self, key: str, record: CellRecord) -> None:
         parts = (*vars(record.rankings).values(), *vars(record.pairs).values())

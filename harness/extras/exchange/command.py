@@ -208,7 +208,7 @@ def evaluate(
     names = _names(files)
     for path in files:
         run = runs.get(path)
-        if run is not None or _is_evaluated(path):
+        if run is not None or evaluates(path):
             _rescore(scored, path, metrics, run)
         else:
             read = partial(
@@ -256,11 +256,6 @@ def _names(files: Sequence[Path]) -> dict[Path, str]:
     """Return what the rows of files are called, each by a name of its own."""
     names = distinct_names([path.name for path in files], [{"path": str(path)} for path in files])
     return dict(zip(files, names, strict=True))
-
-
-def _is_evaluated(path: Path) -> bool:
-    """Return whether a file has estimates of a run with all that scores them."""
-    return evaluates(path)
 
 
 def _of_estimates(scored: _Scored, metrics: tuple[Metric, ...]) -> tuple[Metric, ...]:

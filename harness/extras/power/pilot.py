@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -97,7 +97,7 @@ def power(
     >>> found.pairs[["n_users", "users_needed"]].astype(int).values.tolist()
     [[39, 350]]
     """
-    with _display() if watch is None else nullcontext(watch) as shown:
+    with default_display() if watch is None else nullcontext(watch) as shown:
         if pilot is None:
             whole, scale = _opened(run), 1.0
         else:
@@ -112,10 +112,6 @@ def power(
             pilot=pilot,
             progress=lambda done, total: shown(Stage("", "power", done, total)),
         )
-
-
-def _display() -> AbstractContextManager[Watch]:
-    return default_display()
 
 
 def _opened(run: Run | str | Path | Mapping[str, object] | Experiment) -> Run:
