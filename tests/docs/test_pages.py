@@ -96,6 +96,33 @@ def test_the_full_text_fits_a_language_model(monkeypatch):
         assert build_pages.title(page) in text
 
 
+def test_what_is_written_by_hand_is_short(monkeypatch):
+    monkeypatch.syspath_prepend(TOP / "dev" / "tools")
+    import build_pages
+
+    sizes = build_pages.sizes()
+    assert sum(sizes.values()) <= 300_000, "cut; `dev/tools/build_pages.py --sizes` lists the pages"
+    assert max(sizes.values()) < 25_000
+    assert len(sizes) <= 45
+
+
+def test_generated_parts_are_not_counted_as_written_by_hand(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(TOP / "dev" / "tools")
+    import build_pages
+
+    monkeypatch.setattr(build_pages, "DOCS", tmp_path)
+    hand = "# A\n\n<!-- file: a.yaml -->\n```yaml\nseed: 1\n```\n\n| a |\n\n"
+    made = [
+        ("<!-- begin: x -->\n", "\n## B\n\n| c |\n\n", "<!-- end -->\n\n"),
+        ("<!-- speed: x y -->\n", "\n| c |\n| d |\n", "\nText.\n\n"),
+        ("<!-- output -->\n", "```text\n1\n```", "\n\n"),
+        ("```console\n$ a\n", "1\n2\n", "$ b\n"),
+        ("", "3\n", "```\n"),
+    ]
+    (tmp_path / "a.md").write_text(hand + "".join(map("".join, made)))
+    assert build_pages.by_hand("a.md") == len(hand + "".join(a + c for a, _, c in made))
+
+
 def test_the_index_and_the_list_for_language_models_follow_from_the_pages():
     script = TOP / "dev" / "tools" / "build_pages.py"
     done = subprocess.run(
