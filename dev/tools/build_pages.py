@@ -2,6 +2,7 @@
 
 python dev/tools/build_pages.py          rewrite them
 python dev/tools/build_pages.py --check  exit 1 if a file is not what would be written
+python dev/tools/build_pages.py --sizes  bytes of each page that are written by hand
 
 Each page has its description in its front matter; `nav` of `mkdocs.yml` has their order.
 MkDocs calls `on_post_build`, which adds `llms-full.txt` to the site.
@@ -32,6 +33,17 @@ MOST_LINES = 6
 FRONT = re.compile(r"\A---\n(.*?)^---\n+", re.DOTALL | re.MULTILINE)
 TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
 OUTPUT = re.compile(r"^(```(?:console|text))\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+GENERATED = re.compile(
+    r"(?<=-->\n)(?:"
+    r"(?<=<!-- output -->\n)\n?```\w+\n.*?^```$"
+    r"|(?:(?!<!-- end -->|<!-- \w+: ).)*(?=<!-- end -->)"
+    r"|\n(?:\|[^\n]*\n)+)",
+    re.DOTALL | re.MULTILINE,
+)
+"""What tools write after a marker: output, text up to an end, a table."""
+CONSOLE = re.compile(r"(?<=^```console\n)(.*?)(?=^```$)", re.DOTALL | re.MULTILINE)
+PRINTED = "reference/config.md"
+"""A page that a command prints."""
 LIST = re.compile(r"(?<=<!-- begin: pages -->\n).*?(?=<!-- end -->)", re.DOTALL)
 SUMMARY = """# harness
 
@@ -106,6 +118,23 @@ def _shortened(block: re.Match[str]) -> str:
     return "\n".join([block[1], *lines[:MOST_LINES], "…", "```"])
 
 
+def by_hand(page: str) -> int:
+    """Return how many bytes of a page nobody but its author writes: no output, no made table."""
+    if page == PRINTED:
+        return 0
+    text = GENERATED.sub("", (DOCS / page).read_text(encoding="utf-8"))
+    text = CONSOLE.sub(
+        lambda block: "".join(line for line in block[1].splitlines(True) if line.startswith("$ ")),
+        text,
+    )
+    return len(text.encode())
+
+
+def sizes() -> dict[str, int]:
+    """Return the bytes that are written by hand of each page of the navigation."""
+    return {page: by_hand(page) for _, pages in sections() for page in pages}
+
+
 def files() -> dict[str, str]:
     """Return each file with what it should hold."""
     index = (DOCS / "index.md").read_text(encoding="utf-8")
@@ -122,6 +151,12 @@ def on_post_build(config: Any) -> None:
 
 def main() -> int:
     """Write the files, or say which are not current."""
+    if "--sizes" in sys.argv:
+        found = sizes()
+        for page in sorted(found, key=found.__getitem__):
+            print(f"{found[page]:8,} {page}")
+        print(f"{sum(found.values()):8,} of {len(found)} pages")
+        return 0
     stale = 0
     for name, text in files().items():
         path = DOCS / name

@@ -1,6 +1,6 @@
 """Write the tables of `results/` and `dev/benchmarks/figures/` into the pages that show them.
 
-python dev/tools/readme_tables.py          rewrite them, and the picture of growth
+python dev/tools/readme_tables.py          rewrite them, and the pictures of their pages
 python dev/tools/readme_tables.py --check  exit 1 if a page is not what it would write
 """
 
@@ -29,10 +29,11 @@ from harness.results.verdict import verdict_lines
 Row = dict[str, Any]
 TOP = Path(__file__).parents[2]
 FIGURES = TOP / "dev" / "benchmarks" / "figures"
+IMAGES = TOP / "docs" / "images"
 PAGES = (
     TOP / "README.md",
-    TOP / "docs" / "explanation" / "acceleration.md",
-    TOP / "docs" / "explanation" / "benchmark.md",
+    FIGURES / "README.md",
+    TOP / "results" / "benchmark" / "README.md",
     TOP / "docs" / "explanation" / "speed.md",
     TOP / "docs" / "explanation" / "like-for-like.md",
     TOP / "docs" / "how-to" / "faster-surprise.md",
@@ -45,7 +46,7 @@ MARKER = re.compile(
     r"(?P<kind>table|verdict|beside|grid|pairs|answers|counts|shares|gains|speed|steps): "
     r"(?P<name>\S+)"
     r"(?P<words>(?: \S+)*?) -->)\n"
-    r"(?:\n(?:\|(?:.*\n)+?(?=\n)|```text\n(?:.*\n)*?```\n))?"
+    r"(?:\n(?:\|(?:.*\n)+?(?=\n|\Z)|```text\n(?:.*\n)*?```\n))?"
 )
 
 
@@ -457,9 +458,9 @@ SUMMARY = (
 """File, what the row of the summary says, and a pattern of the rows that it is made of."""
 
 
-def summary() -> str:
-    """Return a line for each group of rows: least and greatest seconds and ratios, one thread."""
-    lines = []
+def summarised() -> dict[str, tuple[dict[str, list[float]], dict[str, list[float]]]]:
+    """Return seconds and ratios to the harness of each group of rows, by side, with one thread."""
+    groups = {}
     for name, title, pattern in SUMMARY:
         walls, ratios = defaultdict[str, list[float]](list), defaultdict[str, list[float]](list)
         for row in rows_of(name):
@@ -468,8 +469,16 @@ def summary() -> str:
                 for side, wall in {"other": next(iter(one.values())), **one}.items():
                     walls[side].append(wall)
                     ratios[side].append(wall / one["harness"])
-        both = [walls[side] for side in ("other", "NumPy", "harness")]
-        both += [ratios[side] for side in ("other", "NumPy")]
+        groups[title] = dict(walls), dict(ratios)
+    return groups
+
+
+def summary() -> str:
+    """Return a line for each group of rows: least and greatest seconds and ratios, one thread."""
+    lines = []
+    for title, (walls, ratios) in summarised().items():
+        both = [walls.get(side, []) for side in ("other", "NumPy", "harness")]
+        both += [ratios.get(side, []) for side in ("other", "NumPy")]
         least_and_greatest = ([shown(end(each), 2) for end in (min, max) if each] for each in both)
         lines.append([title, *(" to ".join(dict.fromkeys(each)) for each in least_and_greatest)])
     titles = ["other side, s", "NumPy, s", "harness, s", "times faster", "than NumPy"]
@@ -557,7 +566,48 @@ def plot_growth() -> None:
                 axis.set(major_formatter="{x:g}", minor_formatter="")
         panels[0].set_ylabel("seconds to fit")
         panels[0].legend(loc="lower right")
-        picture.savefig(TOP / "docs" / "images" / "growth.png", dpi=160)
+        picture.savefig(IMAGES / "growth.png", dpi=160)
+
+
+def plot_speed() -> None:
+    """Draw how many times faster each kind of work is than the other side, and than NumPy."""
+    groups = summarised()
+    with plot_style():
+        picture, axes = pyplot.subplots(figsize=(8, 3.6))
+        for side, style, label in (("other", "o", "the other side"), ("NumPy", "s", "NumPy")):
+            found = (
+                (y, ratios[side]) for y, (_, ratios) in enumerate(groups.values()) if side in ratios
+            )
+            points = [(ratio, y) for y, each in found for ratio in each]
+            axes.semilogx(*zip(*points, strict=True), style, alpha=0.7, label=f"than {label}")
+        axes.axvline(1, color="grey", linewidth=1)
+        axes.set(xlabel="times faster, one thread", yticks=range(len(groups)), yticklabels=groups)
+        axes.invert_yaxis()
+        axes.xaxis.set_major_formatter("{x:,g}")
+        axes.legend(loc="lower right")
+        picture.savefig(IMAGES / "speed.png", dpi=160)
+
+
+def plot_benchmark() -> None:
+    """Draw NDCG@10 of each algorithm: rated items and the catalogue, a mark for each data set."""
+    run = read_run(TOP / "results" / "benchmark")
+    table = run.table
+    names = list(dict.fromkeys(table["algorithm"]))
+    with plot_style():
+        picture, panels = pyplot.subplots(1, 2, figsize=(9, 5), sharey=True)
+        for axes, kind in zip(panels, ("rated", "catalogue"), strict=True):
+            rows = table[table["candidates"] == kind]
+            for (dataset, part), style in zip(
+                rows.groupby("dataset", sort=False), "osD^", strict=True
+            ):
+                places = [names.index(name) for name in part["algorithm"]]
+                axes.plot(part["ndcg@10"], places, style, alpha=0.7, label=dataset)
+            axes.set(title=kind, xlabel="NDCG@10", yticks=range(len(names)), yticklabels=names)
+            axes.grid(axis="y", linewidth=0.5)
+        panels[0].invert_yaxis()
+        marks, datasets = panels[0].get_legend_handles_labels()
+        picture.legend(marks, datasets, loc="outside lower center", ncols=len(marks))
+        picture.savefig(IMAGES / "benchmark.png", dpi=160)
 
 
 def written(text: str) -> str:
@@ -604,6 +654,8 @@ def main() -> int:
     stale = 0
     if "--check" not in sys.argv:
         plot_growth()
+        plot_speed()
+        plot_benchmark()
     for page in PAGES:
         before = page.read_text(encoding="utf-8")
         after = written(before)

@@ -33,7 +33,10 @@ FAST = (
 SLOW = ("run_docs.py",)
 LAST = ("build_pages.py",)
 """Tools that write their own files, and know `--check`."""
-WRITTEN = ("README.md", "configs", "docs", "harness", "results/conformance")
+WRITTEN = (
+    *("README.md", "configs", "docs", "harness", "dev/benchmarks/figures"),
+    *("results/benchmark", "results/conformance"),
+)
 """Where the tools write."""
 
 

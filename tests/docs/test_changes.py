@@ -53,3 +53,18 @@ def test_the_changelog_has_the_line_below_which_a_release_writes():
     assert (TOP / CONFIG["template"]).is_file()
     text = (TOP / CONFIG["filename"]).read_text(encoding="utf-8")
     assert text.count(CONFIG["start_string"]) == 1
+
+
+def test_the_newest_version_can_be_read_in_a_minute():
+    text = (TOP / CONFIG["filename"]).read_text(encoding="utf-8")
+    versions = re.split(r"^(?=## )", text, flags=re.MULTILINE)[1:]
+    assert all(re.match(r"## \d+\.\d+\.\d+ \(\d{4}-\d\d-\d\d\)\n", each) for each in versions)
+    newest = versions[0].rstrip().splitlines()
+    assert len(newest) <= 80
+    assert re.fullmatch(r"[A-Z].+\.", newest[2])  # who should upgrade, and why
+    sections = [line for line in newest if line.startswith("### ")]
+    assert sections == ["### Changed", "### Added", "### Fixed"]
+    items = [
+        line for line in newest if line.startswith(("- Changed results", "- Breaking changes"))
+    ]
+    assert items == ["- Changed results:", "- Breaking changes:"]

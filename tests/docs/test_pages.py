@@ -96,6 +96,33 @@ def test_the_full_text_fits_a_language_model(monkeypatch):
         assert build_pages.title(page) in text
 
 
+def test_what_is_written_by_hand_is_short(monkeypatch):
+    monkeypatch.syspath_prepend(TOP / "dev" / "tools")
+    import build_pages
+
+    sizes = build_pages.sizes()
+    assert sum(sizes.values()) <= 300_000, "cut; `dev/tools/build_pages.py --sizes` lists the pages"
+    assert max(sizes.values()) < 25_000
+    assert len(sizes) <= 45
+
+
+def test_generated_parts_are_not_counted_as_written_by_hand(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(TOP / "dev" / "tools")
+    import build_pages
+
+    monkeypatch.setattr(build_pages, "DOCS", tmp_path)
+    hand = "# A\n\n<!-- file: a.yaml -->\n```yaml\nseed: 1\n```\n\n| a |\n\n"
+    made = [
+        ("<!-- begin: x -->\n", "\n## B\n\n| c |\n\n", "<!-- end -->\n\n"),
+        ("<!-- speed: x y -->\n", "\n| c |\n| d |\n", "\nText.\n\n"),
+        ("<!-- output -->\n", "```text\n1\n```", "\n\n"),
+        ("```console\n$ a\n", "1\n2\n", "$ b\n"),
+        ("", "3\n", "```\n"),
+    ]
+    (tmp_path / "a.md").write_text(hand + "".join(map("".join, made)))
+    assert build_pages.by_hand("a.md") == len(hand + "".join(a + c for a, _, c in made))
+
+
 def test_the_index_and_the_list_for_language_models_follow_from_the_pages():
     script = TOP / "dev" / "tools" / "build_pages.py"
     done = subprocess.run(
@@ -104,12 +131,65 @@ def test_the_index_and_the_list_for_language_models_follow_from_the_pages():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_every_old_address_leads_to_a_page_that_is_there():
+FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)\s#]*\.md)(?:#([\w-]+))?\)")
+
+
+def anchors(page):
+    """Return the anchors of a page: of headings, as MkDocs makes them, and those that it sets."""
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    slugs = (re.sub(r"[^\w\s-]", "", heading).strip().lower() for heading in headings)
+    return {re.sub(r"[\s-]+", "-", slug) for slug in slugs} | set(
+        re.findall(r'<a id="([\w-]+)"', text)
+    )
+
+
+def test_every_old_address_leads_to_a_place_that_is_there():
     text = (TOP / "mkdocs.yml").read_text(encoding="utf-8")
     pages = {named(page) for page in PAGES}
     for old, new in yaml.safe_load(text)["extra"]["redirects"].items():
+        page, _, anchor = new.partition("#")
         assert old not in pages
-        assert new.partition("#")[0] in pages
+        assert page in pages
+        assert not anchor or anchor in anchors(DOCS / page), new
+
+
+def outside():
+    """Yield files outside the site with links to pages, and where their links start."""
+    for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md"):
+        yield TOP / name, TOP
+    for path in sorted((TOP / "dev" / "changes").glob("*.md")):
+        yield path, TOP  # where a release puts it
+    for folder in ("dev/benchmarks", "dev/proofs", "results"):
+        for path in sorted((TOP / folder).rglob("*.md")):
+            yield path, path.parent
+
+
+def test_what_other_files_link_to_is_there():
+    broken = []
+    for path, start in outside():
+        for target, anchor in LINK.findall(FENCE.sub("", path.read_text(encoding="utf-8"))):
+            page = start / target
+            if "://" in target:
+                continue
+            if not page.is_file() or (anchor and anchor not in anchors(page)):
+                broken.append(f"{path.relative_to(TOP)}: {target}#{anchor}")
+    assert not broken
+
+
+def test_pages_that_the_program_names_are_there():
+    named_there = {
+        (path.relative_to(TOP).as_posix(), page, anchor)
+        for path in sorted((TOP / "harness").rglob("*.py"))
+        for page, anchor in re.findall(
+            r"(?<![\w/])docs/([\w/-]+\.md)(?:#([\w-]+))?", path.read_text(encoding="utf-8")
+        )
+    }
+    assert len(named_there) > 10
+    for path, page, anchor in named_there:
+        assert (DOCS / page).is_file(), f"{path}: docs/{page}"
+        assert not anchor or anchor in anchors(DOCS / page), f"{path}: docs/{page}#{anchor}"
 
 
 def test_a_term_is_in_the_glossary_once_and_has_an_anchor():

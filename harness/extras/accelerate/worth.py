@@ -42,10 +42,10 @@ class Known:
     is_loaded = False
     saved = 0.0  # seconds
     prepare: Callable[[], None] | None = None
-    """The preparation for the first call that is accelerated."""
+    """Done once, before the first call that is accelerated."""
 
     def load(self) -> None:
-        """Make the preparation, once."""
+        """Do what has to be done before a call is accelerated."""
         prepare, self.prepare = self.prepare, None
         if prepare is not None:
             prepare()

@@ -20,7 +20,7 @@ from harness.extras.reproduce import (
     sources,
 )
 
-PAGE = Path(__file__).parents[3] / "docs" / "reference" / "errata.md"
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "reproduced.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 UNSEEN = 3.5238268742409184  # the mean of ua.base
 
@@ -31,7 +31,7 @@ def wrong_numbers():
 
 def rows_of(heading):
     """Return the numbers of the table of a section, by the name of each row."""
-    section = TEXT.split(f"## {heading}\n")[1].split("\n## ")[0]
+    section = TEXT.split(f"## {heading}\n")[1].split("\n##")[0]
     rows = re.findall(r"^\| ([^|]+) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|$", section, re.M)
     return {name: tuple(map(float, numbers)) for name, *numbers in rows}
 
@@ -51,7 +51,7 @@ def test_the_page_names_checks_that_exist_and_its_own_sections():
     assert len(named) == 16
     slugs = {
         re.sub(r"[^\w -]", "", line).replace(" ", "-").lower()
-        for line in re.findall(r"^## (.+)$", TEXT, re.M)
+        for line in re.findall(r"^#+ (.+)$", TEXT, re.M)
     }
     assert {*re.findall(r"\]\(#([\w-]+)\)", TEXT)} <= {slug.strip("-") for slug in slugs}
 
