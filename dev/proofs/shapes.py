@@ -99,7 +99,7 @@ def families() -> dict[str, list[Shape]]:
     return dict(made)
 
 
-def sampled(shapes: Sequence[Shape], n: int = 12) -> list[Shape]:
+def sampled(shapes: Sequence[Shape], n: int = 13) -> list[Shape]:
     """Return about one of `n` shapes, the same ones however many others there are."""
     return [s for s in shapes if zlib.crc32(f"{s.family}: {s.name}".encode()) % n == 0]
 

@@ -111,8 +111,8 @@ class Reader:
     endings : tuple of str
         Endings of file names in small letters, as ``(".jsonl",)``.
     keys : tuple of str
-        Of `OF_TEXT` and `OF_TABLES`, the keys that a config may have for a file of the format; any
-        other is refused. `read` finds their values in its options.
+        Of `OF_TEXT` and `OF_TABLES`, the keys that a config may have for a format of this package;
+        any other is refused. Formats of other packages have those of `OF_TABLES`.
 
     Examples
     --------
