@@ -235,7 +235,7 @@ def test_guessed_commands_are_answered(capsys):
 def test_guessed_options_are_answered_where_a_command_lacks_them(capsys):
     for word in names.uses("options"):
         option = f"-{word}" if len(word) == 1 else f"--{word}"
-        commands = ("run", "table", "recommend", "report", "evaluate", "describe")
+        commands = ("run", "table", "recommend", "report", "evaluate", "describe", "power")
         answers = [said_by([command, option], capsys) for command in commands]
         assert any("; use " in answer for answer in answers), (option, answers)
 

@@ -340,10 +340,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _usage_error(error: click.ClickException) -> str:
-    """Return what is wrong with a call; for an unknown option, which one the command has."""
+    """Return what is wrong with a call, and which option or example the command has."""
     context = getattr(error, "ctx", None)
     if isinstance(error, click.MissingParameter) and isinstance(error.cmd, Command):
         return f"{error.format_message().rstrip('.')}; for example `{error.cmd.examples[0]}`"
+    command = getattr(context, "command", None)
+    if error.message.startswith("Got unexpected extra arg") and isinstance(command, Command):
+        return f"{error.format_message().rstrip('.')}; for example `{command.examples[0]}`"
     if not isinstance(error, click.NoSuchOption) or context is None:
         return error.format_message()
 

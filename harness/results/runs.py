@@ -334,7 +334,7 @@ class Run(SessionViews):
         """The cells that did not come to an end."""
         return self.info.failed
 
-    def write(self, results: Path, advice: str = "") -> Run:
+    def write(self, results: str | Path, advice: str = "") -> Run:
         """Write the run to ``results/<name>/``, completely or not at all.
 
         A run that is there is kept as ``results/<name>@<when it started>/``, unless it is the same:
@@ -342,7 +342,7 @@ class Run(SessionViews):
 
         Parameters
         ----------
-        results : Path
+        results : str or Path
         advice : str, optional
             What an error tells the reader to do; by default, what there is to do after a run.
 
@@ -356,6 +356,7 @@ class Run(SessionViews):
         ResultsError
             If the folder cannot be written.
         """
+        results = Path(results)
         files: dict[str, bytes | Path] = {
             "table.csv": display.rounded_csv(self.table).encode("utf-8", "replace"),
             "bounds.csv": display.rounded_csv(self.bounds).encode("utf-8", "replace"),
