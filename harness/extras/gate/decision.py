@@ -330,7 +330,7 @@ def compared_rows(
 ) -> tuple[str, RowResult, RowResult]:
     """Return the label of the metric and the two rows that `gate` compares, or refuse the request.
 
-    Parameters and errors are those of `gate`; only what needs the scores is not checked.
+    `gate` has the same parameters and errors; only what needs the scores is not checked.
     """
     _check_confidence(confidence)
     _tolerance(tolerance, 0.0)
