@@ -33,7 +33,7 @@ _public, __dir__, __all__ = _names.members(__name__, __file__, "python")
 def __getattr__(name: str) -> object:
     """Import a public name of ``__init__.pyi`` on first use, so that ``import harness`` is fast.
 
-    A package, as ``harness.statistics``, is imported too.
+    A package, such as ``harness.statistics``, is imported too.
     """
     if name not in __all__ and Path(__file__).with_name(name).joinpath("__init__.py").is_file():
         return import_module(f"{__name__}.{name}")

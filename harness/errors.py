@@ -71,7 +71,7 @@ class Fault:
     line : int
         Line in the file, from 1; 0 when the value did not come from a file.
     key : str
-        Path of the key, as ``algorithms[1].name``; empty for the file as a whole.
+        Path of the key, such as ``algorithms[1].name``; empty for the file as a whole.
     message : str
         What was found and what to do.
     source : str
@@ -121,7 +121,7 @@ class ConfigError(HarnessError):
         self.faults = tuple(sorted(faults))
         lines = [fault.at(source) for fault in self.faults[:MOST_SHOWN]]
         if len(self.faults) > MOST_SHOWN:
-            more = counted(len(self.faults) - MOST_SHOWN, "fault")
+            more = counted(len(self.faults) - MOST_SHOWN, "problem")
             lines.append(f"{source}: {more} more; fix these first")
         super().__init__("\n".join(lines))
 

@@ -540,7 +540,7 @@ class Law:
     def class_of_splits(self) -> None:
         self.class_of_section()
         assert self.section.sentence() not in [made(each).sentence() for each in self.others]
-        assert "validation part" in self.section.sentence("validation part")
+        assert "validation set" in self.section.sentence("validation set")
         plan = Plan.from_config(self.config)
         folds, again = plan.splits(0, 0, 0), Plan.from_config(self.config).splits(0, 0, 0)
         assert [fold.fingerprint for fold in folds] == [fold.fingerprint for fold in again]

@@ -301,7 +301,7 @@ def test_other_objects_name_their_nearest_attribute():
 
 
 def test_a_run_says_where_its_rows_are(run):
-    with pytest.raises(TypeError, match=r"its rows are those of `run.table`"):
+    with pytest.raises(TypeError, match=r"use the rows of `run.table`"):
         run["ItemMean"]
     assert bool(run)
 

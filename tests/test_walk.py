@@ -19,7 +19,7 @@ from harness.experiment.plan import Plan
 
 TOP = Path(__file__).parents[1]
 PACKAGE = Path(harness.__file__).parent
-# Of user a, the test part has x, rated 3, and y, rated 5.
+# Of user a, the test set has x, rated 3, and y, rated 5.
 TRAINING = "a,z,4\nb,x,2\nb,y,4\nb,z,1\nc,x,4\nc,y,1\n"
 TEST = "a,x,3\na,y,5\n"
 CONFIG = """
@@ -52,7 +52,7 @@ def test_a_rating_goes_from_the_config_to_the_table(config, tmp_path):
     assert ratings.item_ids[ratings.items[row]] == "x"
     assert ratings.ratings[row] == 3.0
 
-    # splits/random.py: the row is in the test part, as the last two are.
+    # splits/random.py: the row is in the test set, as the last two are.
     (split,) = plan.splits(0, 0, experiment.seed[0])
     assert split.test.tolist() == [6, 7]
     assert split.train.tolist() == [0, 1, 2, 3, 4, 5]

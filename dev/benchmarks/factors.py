@@ -67,7 +67,7 @@ ROUNDS, TRIES, HANGS = 5, 4, 180
 
 
 def parts() -> tuple[ColumnTrainset, np.ndarray, np.ndarray]:
-    """Return the training set of the harness, and rows of training and test part for the peers."""
+    """Return the training set of the harness, and rows of training and test set for the peers."""
     ratings = datasets.load({"name": "synthetic", "synthetic": SIZES["1M"]})
     held_out = np.random.default_rng(0).random(len(ratings.users)) < 0.1
     train = ColumnTrainset.of_ratings(ratings, np.flatnonzero(~held_out))

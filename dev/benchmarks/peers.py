@@ -28,7 +28,7 @@ logging.disable()
 
 
 def models(library: str, *paths: str) -> dict[str, dict[str, float]]:
-    """Measure the models of a library on a training and a test part, with their mean NDCG@10."""
+    """Measure the models of a library on a training and a test set, with their mean NDCG@10."""
     ids = {"user": str, "item": str}
     work = {"Cornac": cornac_work, "LensKit": lenskit_work}[library]
     found = {}

@@ -164,7 +164,7 @@ class EveryNth(DrawnSplit):
     """Every n-th rating is tested."""  # part: docstring
 
     kind: Literal["every-nth"] = "every-nth"
-    """Every n-th rating, from a random one on, is the test part."""  # part: meaning of the kind
+    """Every n-th rating, from a random one on, is the test set."""  # part: meaning of the kind
     n: int = Field(default=5, ge=2)
     """Of how many ratings one is tested."""  # part: meaning of a key
 
@@ -176,7 +176,7 @@ class EveryNth(DrawnSplit):
     def describe(self) -> str:  # part: short name
         return f"every {self.n}th"  # part: short name
 
-    def sentence(self, part: str = "test part") -> str:  # part: sentence
+    def sentence(self, part: str = "test set") -> str:  # part: sentence
         return f"Every {self.n}th rating is the {part}."  # part: sentence
 '''
 

@@ -29,13 +29,14 @@ FAST = (
     "build_pictures.py",
     "conformance_cases.py",
     "conformance_page.py",
+    "printed_texts.py",
 )
 SLOW = ("run_docs.py",)
 LAST = ("build_pages.py",)
 """Tools that write their own files, and know `--check`."""
 WRITTEN = (
     *("README.md", "configs", "docs", "harness", "dev/benchmarks/figures"),
-    *("results/benchmark", "results/conformance"),
+    *("results/benchmark", "results/conformance", "dev/prose"),
 )
 """Where the tools write."""
 

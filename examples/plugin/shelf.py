@@ -43,7 +43,7 @@ def small_share(lists, k, *, threshold=0.1):
 
 
 class Weekday(harness.Split):
-    """Ratings of one day of the week are the test part."""
+    """Ratings of one day of the week are the test set."""
 
     day: int = 6
 

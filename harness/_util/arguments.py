@@ -212,7 +212,7 @@ def _check_text(where: str, value: object, hint: Any, error: type[HarnessError])
     if isinstance(value, str | Path) and Path in choices:
         check_path(where, value, error)
     elif isinstance(value, str) and str in choices and not is_unicode(value):
-        raise error(f"{where} is {quoted(value)}, which is no Unicode; give other text")
+        raise error(f"{where} is {quoted(value)}, which is not valid Unicode; give other text")
     elif isinstance(value, list | tuple):
         insides = [get_args(choice)[0] for choice in choices if get_origin(choice) is Sequence]
         for part in value if insides else ():
@@ -227,7 +227,7 @@ def check_path(where: str, path: str | Path, error: type[HarnessError]) -> None:
         pass
     except (OSError, ValueError) as fault:
         found = reason_of(fault)
-        raise error(f"{where}: {quoted(path)} is no path ({found}); give another") from None
+        raise error(f"{where}: {quoted(path)} is not a path ({found}); give another") from None
 
 
 def is_unicode(text: str) -> bool:
@@ -432,7 +432,7 @@ def _check_whole(array: Array, kind: DTypeLike) -> None:
     numbers, limits = array.astype(np.float64), np.iinfo(np.dtype(kind))
     wrong = ~((numbers == np.floor(numbers)) & (numbers >= limits.min) & (numbers <= limits.max))
     if wrong.any():
-        raise ValueError(f"{numbers[wrong].flat[0]:.16g} is no whole number of {np.dtype(kind)}")
+        raise ValueError(f"{numbers[wrong].flat[0]:.16g} is not a whole number of {np.dtype(kind)}")
 
 
 WORDS: dict[Any, str] = {

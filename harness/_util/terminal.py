@@ -1,9 +1,9 @@
 """Standard output and error: they take any text, outlast their reader, and are kept apart.
 
 A narrow encoding, as cp1252 in a pipe on Windows, replaces what it cannot show instead of ending
-the program; a reader that leaves, as ``head``, ends no computation. While a command of this package
-runs, standard output is for its answer only: what plug-ins and libraries print goes to standard
-error.
+the program; a reader that leaves, such as ``head``, ends no computation. While a command of this
+package runs, standard output is for its answer only: what plug-ins and libraries print goes to
+standard error.
 """
 
 from __future__ import annotations

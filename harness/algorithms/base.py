@@ -125,7 +125,7 @@ class Algorithm(ABC):
     """Hue, marker, line and whether the marker is filled; where there is none, by its label."""
     space: ClassVar[SearchSpace] = {}
     """What ``search: recommended`` stands for; wide enough for MovieLens from 100K to 25M."""
-    unknown_user: ClassVar[str] = "what its own code says"
+    unknown_user: ClassVar[str] = "as its own code decides"
     """Its estimate for a user without training ratings; of a known item, where that matters."""
     is_personal: ClassVar[bool] = True
     """Whether estimates depend on the user: if not, an unknown user is no exception."""

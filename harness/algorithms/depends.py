@@ -29,7 +29,7 @@ def digest(pattern: str, base: Path | None) -> str:
     Parameters
     ----------
     pattern : str
-        A file, a folder, which stands for all files in it, or a pattern, as ``data/*.csv``.
+        A file, a folder, which stands for all files in it, or a pattern, such as ``data/*.csv``.
     base : Path or None
         The folder of the config; None for the working folder.
 

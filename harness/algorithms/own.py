@@ -31,7 +31,7 @@ LARGE = 4_000_000
 
 @dataclass(frozen=True, eq=False)
 class TrainingData:
-    """The training part as arrays that cannot be changed.
+    """The training set as arrays that cannot be changed.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class ArrayAlgorithm(Protocol):
     """
 
     def fit(self, train: TrainingData) -> object:
-        """Learn from the training part."""
+        """Learn from the training set."""
 
     def estimate(self, users: Codes, items: Codes) -> npt.ArrayLike:
         """Return the estimates of pairs of codes, shape (n,); -1 is an unknown user or item.
@@ -126,7 +126,7 @@ class ArrayModel(surprise.AlgoBase):  # type: ignore[misc]
         self.params = params
 
     def fit(self, trainset: surprise.Trainset) -> ArrayModel:
-        """Hand the training part to the algorithm, in arrays."""
+        """Hand the training set to the algorithm, in arrays."""
         self.adopt(ColumnTrainset.from_surprise(trainset))
         self.inner.fit(TrainingData.of(self.trainset))
         return self
@@ -187,12 +187,12 @@ class ArrayModel(surprise.AlgoBase):  # type: ignore[misc]
 class ArrayEntry(Algorithm):
     """What is known of all algorithms that take arrays."""
 
-    summary = "an algorithm of your own that takes arrays"
+    summary = "your own algorithm that takes arrays"
     kind = "plugin"
     compiles = False
     takes_arrays = True
     model_class = ArrayModel
-    unknown_user = "what its own code says, else the mean of all ratings"
+    unknown_user = "as its own code decides, else the mean of all ratings"
 
     @classmethod
     def gives_preferences(cls, params: Params) -> bool:
@@ -316,7 +316,7 @@ def entry_of_class(name: str, declared: object) -> type[Algorithm]:
     model_class = as_model(declared) if takes_arrays(declared) else declared
     if not (isinstance(model_class, type) and issubclass(model_class, surprise.AlgoBase)):
         raise AlgorithmError(
-            f"{name!r} is no algorithm; its author has to name a class with `fit` and `estimate`"
+            f"{name!r} is not an algorithm; its author must name a class with `fit` and `estimate`"
         )
     entry = ENTRIES.get(model_class)
     if entry is not None and entry.takes_arrays:
@@ -343,7 +343,7 @@ def hidden(name: str, folders: Iterable[Path]) -> str:
         return ""
     return (
         f"{module_name!r} is already {imported} in this process, and not {origin}; rename or "
-        "remove one of them, or run each config by a command of its own"
+        "remove one of them, or run each config with its own command"
     )
 
 

@@ -242,7 +242,7 @@ def as_search_or_rows(
     params : mapping
         All its parameters, with the lists among them.
     lists : mapping
-        The values that are to be tried, by where they are, as ``("sim_options", "name")``.
+        The values that are to be tried, by where they are, such as ``("sim_options", "name")``.
 
     Examples
     --------

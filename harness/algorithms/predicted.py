@@ -30,8 +30,8 @@ def predicted(
                 estimates.flat[place] = float(prediction.est)
             except (TypeError, ValueError):
                 raise AlgorithmError(
-                    f"{type(model).__name__}: the estimate {str(prediction.est)[:40]} is no "
-                    "number; return a float from `estimate`"
+                    f"{type(model).__name__}: the estimate {str(prediction.est)[:40]} is not "
+                    "a number; return a float from `estimate`"
                 ) from None
             impossible.flat[place] = prediction.details["was_impossible"]
     return estimates, impossible

@@ -113,11 +113,11 @@ def _meant(name: str, choices: Collection[str]) -> str:
     """Return the end of a message about an unknown name: what was probably meant.
 
     >>> _meant("mine.MyALS", ["SVD"]), _meant("KNN", ["KNNBasic", "KNNBaseline"])
-    ('for a class of your own, write `mine:MyALS`', 'did you mean one of KNNBasic, KNNBaseline?')
+    ('for your own class, write `mine:MyALS`', 'did you mean one of KNNBasic, KNNBaseline?')
     """
     module, dot, kind = name.rpartition(".")
     if dot and all(part.isidentifier() for part in (*module.split("."), kind)):
-        return f"for a class of your own, write `{module}:{kind}`"
+        return f"for your own class, write `{module}:{kind}`"
     family = [choice for choice in choices if folded(choice).startswith(folded(name))]
     if len(family) == 1 and folded(name):
         return f"did you mean {family[0]!r}?"

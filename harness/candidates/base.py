@@ -77,7 +77,7 @@ class CandidatesSection(Kind):
     }
     """What follows the sentence under the value of an option."""
     caution: ClassVar[str] = ""
-    """What readers of a paper have to know of metrics over these candidates, without a full
+    """What readers of a paper must know about metrics over these candidates, without a full
     stop."""
     citation: ClassVar[str] = ""
     """The key of the source of `caution`."""
@@ -101,8 +101,8 @@ class CandidatesSection(Kind):
     """Whether users without a training rating are evaluated, by metrics of lists and by errors of
     estimates."""
     least_estimate: float | None = Field(default=None, allow_inf_nan=False)
-    """The least estimate of an item in a list; null for any. Items below it are no candidates; test
-    ratings among them count in the ideal."""
+    """The least estimate of an item in a list; null for any. Items below it are not candidates;
+    test ratings among them count in the ideal."""
 
     @property
     def least(self) -> float:
@@ -246,7 +246,7 @@ class Rated(CandidatesSection):
 
 
 class OfTraining(CandidatesSection):
-    """Candidates that are items of the training part, so that a test item may be none."""
+    """Candidates that are items of the training set, so that a test item may be none."""
 
     names_of_options: ClassVar[OfOptions] = {
         **CandidatesSection.names_of_options,
@@ -291,7 +291,7 @@ class Catalogue(OfTraining):
 
     name = "catalogue"
     ranked = (
-        "Every item of the training part is ranked for every test user, those that the user rated "
+        "Every item of the training set is ranked for every test user, those that the user rated "
         "in training {0.whether_training}; an item without a test rating has relevance 0."
     )
     names_of_options: ClassVar[OfOptions] = {
@@ -301,7 +301,7 @@ class Catalogue(OfTraining):
     }
     sentences_of_options: ClassVar[OfOptions] = {
         **OfTraining.sentences_of_options,
-        ("list_ties", "training"): " Lists show equal estimates in the order of the training part.",
+        ("list_ties", "training"): " Lists show equal estimates in the order of the training set.",
     }
     is_whole_catalogue = True
     longer = "data with more items"

@@ -150,7 +150,7 @@ class OfFunction(_OfPairs):
     )
 
     kind: Literal["function"] = "function"
-    """Rank the items that a function of your own lists for each user."""
+    """Rank the items that your own function lists for each user."""
     function: str
     """`mine:nearby`, the function `nearby` of `mine.py`. It takes `train`, a DataFrame of the
     training ratings, `users`, a list of the test users, and, if it draws, `rng`; it returns a
@@ -173,7 +173,7 @@ class OfFunction(_OfPairs):
         """Import the function."""
         function = plugins.find("candidates", self.function).load()
         if not callable(function):
-            raise SplitError(f"{self.source} is no function; name one with `train` and `users`")
+            raise SplitError(f"{self.source} is not a function; name one with `train` and `users`")
         file = getattr(sys.modules.get(function.__module__), "__file__", None)
         self._digest = digest_of(Path(file)) if file else ""
 

@@ -23,7 +23,7 @@ class Sampled(OfTraining):
 
     name = "sampled {0.n}"
     ranked = (
-        "Each user's test ratings are ranked among {0.n} items drawn at random{0.in_proportion} "
+        "Each user's test ratings are ranked among {0.n} items sampled at random{0.in_proportion} "
         "from those without a rating of the user, which have relevance 0."
     )
     names_of_options: ClassVar[OfOptions] = {

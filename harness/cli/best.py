@@ -28,7 +28,7 @@ from harness.console.screen import documents, give_result, say, say_written
 def best(run: str, results: Path, output: Path | None, **choice: str | None) -> int:
     """Write the best row of a run as a config that runs.
 
-    The config has the row's parameters, found by its search if there was one; comments give the
+    The config has the parameters of the row, from its search if it was tuned. Comments give the
     evidence: value and interval, rows that are not significantly different, seconds.
     """
     (opened,) = options.opened((run,), results)

@@ -1,4 +1,4 @@
-"""``harness cache``: the finished cells that runs share."""
+"""``harness cache``: the cached cells that runs share."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from harness.errors import counted
 
 @command("cache list", "cache size", name="list")
 def list_cells() -> int:
-    """List finished cells: key, megabytes, when."""
+    """List the cached cells: key, megabytes, time."""
     if documents:
         give_result(
             [
@@ -30,7 +30,7 @@ def list_cells() -> int:
 
 @command("cache size", "cache prune")
 def size() -> int:
-    """Print the number of cells and their size, with that of their scores."""
+    """Print the number of cached cells and the size of the cells and their scores."""
     store = options.store()
     n_cells = sum(1 for _ in store.entries())
     n_bytes = sum(entry.n_bytes for ending in store.endings for entry in store.entries(ending))
@@ -42,7 +42,7 @@ def size() -> int:
 
 @command("cache verify", "cache list")
 def verify() -> int:
-    """Read every cell against its checksum; broken ones are named and removed."""
+    """Compare every cell with its checksum; name and remove broken cells."""
     store = options.store()
     broken = 0
     for ending in store.endings:
@@ -62,17 +62,17 @@ def verify() -> int:
     default=30.0,
     show_default=True,
     metavar="DAYS",
-    help="Remove cells that were written more days ago than this.",
+    help="Remove cells that are older than this number of days.",
 )
 def prune(older_than: float) -> int:
-    """Remove old cells; a run that needs them again computes them again."""
+    """Remove old cells; a run that needs them computes them again."""
     say(f"{counted(options.store().prune(older_than), 'cell')} removed")
     return 0
 
 
 @command("cache size", "cache prune --older-than 90", group="Tools", cls=CommandGroup)
 def cache() -> None:
-    """Manage the finished cells that runs share."""
+    """Manage the cached cells that runs share."""
 
 
 for _command in (list_cells, size, verify, prune):

@@ -32,17 +32,17 @@ WIDTH = 80
 @click.option(
     "--no-code",
     is_flag=True,
-    help="List the files and modules that a config names, and import none of them.",
+    help="List the files and modules that a config names, without importing them.",
 )
 @click.option(
     "--resolved",
     is_flag=True,
-    help="Print the config with what it extends and the values of its variables, as YAML.",
+    help="Print the config as YAML, with its bases merged and its variables filled in.",
 )
 @click.option(
     "--no-probe",
     is_flag=True,
-    help="Fit nothing, and leave out how long the run takes.",
+    help="Do not fit samples, and leave out the estimated time of the run.",
 )
 def check(
     configs: tuple[str, ...],
@@ -54,8 +54,8 @@ def check(
     """Show what a run would do and what would stop it.
 
     Reads and splits the data, counts cells and trials, estimates memory, and looks for missing
-    packages. Fits each algorithm to samples of the data for about two seconds, which tells how long
-    the run takes where nothing is cached. The exit code is 2 if there is a fault.
+    packages. Fits each algorithm to samples of the data for about two seconds, to estimate how long
+    the run takes without the cache. The exit code is 2 if there is a problem.
     """
     if no_code:
         return _list_code(configs)
@@ -78,7 +78,10 @@ def check(
             }
         )
         if plan.duration is not None and plan.duration.has_compiled:
-            say("first run on this machine: compiled the loops, which a time leaves out", err=True)
+            say(
+                "first run on this machine: compiled the loops; the estimated time leaves this out",
+                err=True,
+            )
         say(f"{plain(plan.name)}\n")
         for subject, fact in plan.facts:
             say(f"{subject:<12}{plain(fact)}")
@@ -149,7 +152,7 @@ def _list_code(configs: Sequence[str]) -> int:
         for name in names:
             say(f"{plain(config)}: {plain(name)}")
         if not names:
-            say(f"{plain(config)}: names no code of its own")
+            say(f"{plain(config)}: does not name your own code")
     return 0
 
 

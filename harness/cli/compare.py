@@ -47,8 +47,10 @@ ENDINGS = {
     metavar="LABEL",
     help="With --across: by default the headline metric.",
 )
-@click.option("--split", metavar="NAME", help="With --across: choose the tables with this split.")
-@click.option("--candidates", metavar="NAME", help="With --across: ... with these candidates.")
+@click.option("--split", metavar="NAME", help="With --across: the split of the tables to compare.")
+@click.option(
+    "--candidates", metavar="NAME", help="With --across: the candidates of the tables to compare."
+)
 @click.option(
     "--post-hoc",
     type=options.Choice(("nemenyi", "holm")),
@@ -61,7 +63,7 @@ ENDINGS = {
     type=float,
     default=0.01,
     show_default=True,
-    help="With --across: differences that are as good as none, in units of the metric.",
+    help="With --across: the largest difference that does not matter, in units of the metric.",
 )
 @options.formats(
     "text",
@@ -69,7 +71,7 @@ ENDINGS = {
     "csv",
     "latex",
     "json",
-    help="With --across; by default what the ending of --output says.",
+    help="With --across: the form; by default from the ending of --output.",
 )
 @click.option(
     "-o",
@@ -91,8 +93,8 @@ def compare(
 ) -> int:
     """Put several runs into one table and one page.
 
-    RUN is a folder, or the name of a run in the results folder. Runs on other data, another split
-    or other candidates are refused. The page is that of `harness report`, for all of them.
+    RUN is a folder, or the name of a run in the results folder. The runs must have the same data,
+    split and candidates. The page is like the page of `harness report`, with all runs.
 
     With --across, runs of different data sets become one verdict: mean ranks and wins of the rows
     that all have, Friedman's test, Nemenyi's or Holm's for each pair, and the Bayesian signed-rank

@@ -21,7 +21,7 @@ START_FILES = {
 @command("completion bash", "completion zsh >> ~/.zshrc", group="Tools")
 @click.argument("shell", type=click.Choice([*START_FILES]))
 def completion(shell: str) -> int:
-    """Print how to switch on completion in a shell.
+    """Print how to enable completion in a shell.
 
     The Tab key then completes commands, options, and the names of configs, runs, algorithms,
     metrics and data sets.

@@ -31,7 +31,7 @@ from harness.results.table import GROUP
 def conventions(run: str, results: Path, role: str, k: int, threshold: float | None) -> int:
     """Score one run by the definition of each library.
 
-    All rows score the same lists and ratings; only the definition differs.
+    All rows score the same rankings and ratings; only the definition differs.
     """
     (opened,) = options.opened((run,), results)
     scored = under_conventions(opened, options.store(), role=role, k=k, threshold=threshold)

@@ -35,16 +35,17 @@ from harness.results.description import WIDTH
 @click.option(
     "--candidates",
     is_flag=True,
-    help="Show what each column of a file holds, and why it is the user, the item, the rating, "
-    "the time or none.",
+    help="Show what each column of a file holds, and why harness reads it as the user, the item, "
+    "the rating or the time, or ignores it.",
 )
 def describe(
     source: str, data_columns: str | None, overrides: tuple[str, ...], candidates: bool
 ) -> int:
-    """Show what data are like, and what the splits of a config can answer.
+    """Describe data, and what the splits of a config can answer.
 
-    Counts, density, scale and histogram, ratings a user and an item, time span; of each split, test
-    sizes and unknown users and items. Warnings say where data or split cannot answer the question.
+    It shows counts, density, scale, histogram, ratings per user and per item, and the time span.
+    For each split it shows the size of the test set and the unknown users and items. Warnings
+    report questions that the data or the split cannot answer.
     """
     described: Any = bundled().get(source, source)
     if data_columns is not None or overrides:

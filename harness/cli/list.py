@@ -27,18 +27,20 @@ SUBJECTS = ("algorithms", "libraries", "datasets", "metrics", "runs", "configs",
 @click.argument("subject", type=options.Choice(SUBJECTS, "things"))
 @click.argument("names", metavar="[NAME]...", nargs=-1)
 @options.results
-@click.option("--all", "every", is_flag=True, help="Of plugins: those of this package too.")
+@click.option(
+    "--all", "every", is_flag=True, help="With plugins: include the plug-ins of this package."
+)
 @click.option(
     "--check",
     "checks",
     is_flag=True,
-    help="Of plugins: try them, or those with a NAME, on small random data, and say what is wrong.",
+    help="With plugins: try all, or the named ones, on small random data, and report problems.",
 )
 def list_(subject: str, names: tuple[str, ...], results: Path, every: bool, checks: bool) -> int:
     """List algorithms, models of other libraries, data sets, metrics, runs, configs or plugins.
 
-    The list of plugins imports each to say whether it can be used. With --check the exit code is 1
-    if something is wrong with one.
+    `harness list plugins` imports each plug-in to test whether it is usable. With --check, the exit
+    code is 1 if a plug-in has a problem.
     """
     if subject == "plugins":
         from harness.console.plugin_list import check, show  # which imports every kind

@@ -23,7 +23,9 @@ from harness.report import methods as accounts
 @click.argument("run", metavar="RUN", shell_complete=words.run_names)
 @options.results
 @options.formats("markdown", "latex")
-@click.option("--checklist", is_flag=True, help="What reviewers ask, with the answers of the run.")
+@click.option(
+    "--checklist", is_flag=True, help="The questions of reviewers, with the answers of the run."
+)
 @click.option(
     "-o", "--output", type=options.printed, help="A file; by default, or with -, it is printed."
 )
@@ -31,8 +33,8 @@ from harness.report import methods as accounts
 def methods(run: str, results: Path, form: str, checklist: bool, output: Path | None) -> int:
     """Print the methods of a run for a paper, or a checklist for its reviewers.
 
-    The methods come with references, in Markdown with BibTeX too; the checklist is Markdown. In the
-    checklist, what the run does not answer is not ticked.
+    The methods include references; in Markdown, also BibTeX. The checklist is Markdown, and ticks
+    only the questions that the run answers.
     """
     (opened,) = options.opened((run,), results)
     if checklist and form == "latex":

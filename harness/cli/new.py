@@ -46,7 +46,7 @@ BEGINNING = (
 @answers.columns("--columns", "--data-columns")
 @overrides
 @click.option("--description", default=None, help="A sentence for the report.")
-@click.option("--yes", "-y", is_flag=True, help="Ask no questions and use defaults.")
+@click.option("--yes", "-y", is_flag=True, help="Use defaults without asking.")
 @force
 def new(
     path: Path | None,
@@ -58,14 +58,16 @@ def new(
 ) -> int:
     """Write a commented config to start from.
 
-    A file of ratings is read: the config gets its columns and its scale. On a terminal, the command
-    asks for what is not given as an option, and checks each answer.
+    The command reads the file of ratings and writes its columns and scale into the config. On a
+    terminal, it asks for each option that is missing, and checks the answers.
 
     With --plugin, a package that adds an algorithm, a metric, a split and others, with its tests.
     """
     if plugin is not None:
         if path is not None or in_the_call("data_columns", "overrides", "yes", *stated):
-            raise click.UsageError("--plugin: writes a package alone; leave out FILE and the rest")
+            raise click.UsageError(
+                "--plugin: writes only a package; leave out FILE and the other options"
+            )
         return _write_plugin(plugin)
     if path is None:
         raise click.UsageError("name the FILE to write, as my.yaml; or --plugin DIR")
@@ -105,7 +107,7 @@ def new(
     for written in _write(path, named, data.note):
         say_written(written)
     if data.faults:
-        say(f"\nBefore a run, these rows need a decision:\n{data.faults}")
+        say(f"\nDecide what to do with these rows before a run:\n{data.faults}")
     say(f"next: harness {'check' if data.faults else 'run'} {shlex.quote(str(path))}")
     return 0
 

@@ -19,7 +19,7 @@ from harness.notes.note import in_groups
 def notes(run: str, results: Path) -> int:
     """Print all notes of a run, in groups by what they change.
 
-    Below a table stand the five that change most how it is read.
+    A table is followed by the five most important notes.
     """
     (opened,) = options.opened((run,), results)
     if documents:

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     "--metric",
     shell_complete=words.of_kind("metrics"),
     metavar="LABEL",
-    help="Plotted; by default the headline metric.",
+    help="The plotted metric; by default the headline metric.",
 )
 @click.option("--table", "place", type=int, help="Which table of the run, from 1; by default all.")
 @options.formats("svg", "png")

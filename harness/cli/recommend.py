@@ -45,22 +45,27 @@ OTHER_FORMS = ("xlsx", "xls", "ods", "json", "tsv", "html", "md", "tex", "feathe
 @click.argument("source", metavar="CONFIG|RUN|MODEL", shell_complete=words.configs_and_runs)
 @options.row
 @options.overrides
-@click.option("--top", type=click.IntRange(1), default=10, show_default=True, help="Items a user.")
+@click.option(
+    "--top", type=click.IntRange(1), default=10, show_default=True, help="Items for each user."
+)
 @click.option(
     "--users", type=options.file, help="A file with one user a line; by default all users."
 )
 @click.option(
     "--items",
     type=options.file,
-    help="A file with one item a line: only these may be in a list, as what is in stock.",
+    help="A file with one item a line: recommend only these, for example the items in stock.",
 )
-@click.option("--without", type=options.file, help="A file with one item a line: in no list.")
+@click.option(
+    "--without", type=options.file, help="A file with one item a line: never recommend these."
+)
 @click.option(
     "--unknown-users",
     type=options.Choice(("error", "popular")),
     default="error",
     show_default=True,
-    help="What a user of --users without ratings gets: an error, or the most rated items.",
+    help="If a user of --users has no ratings: stop with an error, or recommend the most rated "
+    "items.",
 )
 @options.formats(*FORMATS, help="By default what --output ends with; parquet needs --output.")
 @click.option(
@@ -74,9 +79,9 @@ OTHER_FORMS = ("xlsx", "xls", "ods", "json", "tsv", "html", "md", "tex", "feathe
     type=options.Choice(("leave-out", "keep")),
     default="leave-out",
     show_default=True,
-    help="Whether items that the user has rated are left out.",
+    help="Leave out the items that the user has rated, or keep them.",
 )
-@click.option("--least", type=float, help="The least estimate of an item in a list.")
+@click.option("--least", type=float, help="The smallest estimate of a recommended item.")
 @options.force
 def recommend(
     source: str,
@@ -95,10 +100,10 @@ def recommend(
 ) -> int:
     """Fit one row on all ratings and write the best items of each user.
 
-    Of a run, the best row with its parameters; of a config, its only algorithm; --algorithm names
-    another. A model that `harness save` wrote, as model.zip, is used as it is. Every item is a
-    candidate, or those of --items, less those that the user has rated. Estimates are clipped unless
-    the config has `clip: false`.
+    From a run, it fits the best row with its parameters; from a config, the only algorithm.
+    --algorithm names another one. A model that `harness save` wrote, such as model.zip, is not
+    fitted again. Candidates are all items, or the items of --items, without the items that the user
+    has rated. Estimates are clipped unless the config has `clip: false`.
     """
     ending = "" if output is None else output.suffix.removeprefix(".").lower()
     form = ending if ending in FORMATS and not options.in_the_call("form") else form
@@ -173,7 +178,7 @@ def recommend(
         shown = f"{counted(len(without_list), 'user')}: {_few(without_list)}"
         say(f"note: no item is left for {shown}", err=True)
     if meaning := not_ratings(model):
-        say(f"note: {type(model).__name__}: an estimate is no rating, but {meaning}", err=True)
+        say(f"note: {type(model).__name__}: an estimate is not a rating, but {meaning}", err=True)
     return 0
 
 

@@ -48,25 +48,25 @@ FAILED_PARTS = ("metric-failed", "metric-failed-in-groups", "analysis-failed")
 @options.results
 @options.workers
 @click.option(
-    "--fresh", is_flag=True, help="Compute every cell and trial again, even finished ones."
+    "--fresh", is_flag=True, help="Compute every cell and trial again, even if it is cached."
 )
 @click.option(
     "--trust-cache",
     is_flag=True,
-    help="Reuse cells of your own code although not all that decides them could be recorded.",
+    help="Reuse cached cells of your own code even if not all that affects them could be recorded.",
 )
 @click.option(
     "--trust",
     is_flag=True,
-    help="Repeat the run of a folder although it names code, which is then imported and run.",
+    help="Repeat the run of a folder that names code: import and run that code.",
 )
 @click.option(
     "--track",
     metavar="NAME,...",
     multiple=True,
     shell_complete=words.of_kind("trackers"),
-    help="Log the run there too: csv, mlflow, wandb, or your own tracker; one that fails is a "
-    "note, one that is not installed is refused.",
+    help="Also log the run with csv, mlflow, wandb or your own tracker; if one fails, a note "
+    "reports it; one that is not installed is refused.",
 )
 @click.option("--track-strict", is_flag=True, help="Exit with 1 if a tracker fails.")
 @table_columns.option
@@ -83,10 +83,10 @@ def run(
     """Run experiments and print their tables.
 
     CONFIG is a YAML file, a config of the package (`harness list configs`), or the folder of a run.
-    Without one, --dataset, --algorithms and --metrics name what to run; the config that they mean
-    is written beside the results, to be edited and run again.
+    Without one, --dataset, --algorithms and --metrics name what to run; harness writes them as a
+    config beside the results, which you can edit and run again.
 
-    Finished cells are kept: a second run computes only what is missing.
+    Computed cells are cached: a second run computes only what is missing.
     """
     stated = {key: settings.pop(key) for key in (*answers.KEYS, "data_columns")}
     written = None
@@ -152,7 +152,7 @@ def run(
         if result.removed:
             keep = result.info.experiment.results.keep
             runs = counted(len(result.removed), "earlier run")
-            say(f"note: {runs} removed, as `results: {{keep: {keep}}}` says", err=True)
+            say(f"note: {runs} removed, because of `results: {{keep: {keep}}}`", err=True)
         for sentence in missing(result.info):
             say(plain(sentence))
             failed += 1

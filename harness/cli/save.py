@@ -34,8 +34,8 @@ def save(
 ) -> int:
     """Fit one row on all ratings and save the model to FILE.
 
-    `harness.load_model` reads it in Python and gives a real Surprise object. The file holds arrays,
-    JSON and checksums, no pickle; the ratings are in it.
+    `harness.load_model` reads it in Python and returns a Surprise object. The file holds arrays,
+    JSON and checksums, but no pickle. It contains the ratings.
     """
     model, _ = fitted(source, results, choice, check_model=check_savable, overrides=overrides)
     harness.save_model(model, file)

@@ -57,7 +57,7 @@ do not edit it by hand. `harness new` writes a config to start from.
 def schema(form: str) -> int:
     """Print the keys of a config, their types and defaults.
 
-    Saved as schema.json, it lets editors complete and check a config beside it that begins with
+    If you save it as schema.json, editors complete and check a config beside it that begins with
 
     `# yaml-language-server: $schema=schema.json`
     """

@@ -72,7 +72,7 @@ ENDINGS = {
 @click.option(
     "--algorithms",
     metavar="NAME,...",
-    help="Only these rows; letters and intervals stay those of all rows.",
+    help="Only these rows; letters and intervals do not change.",
 )
 @click.option(
     "--together",
@@ -81,9 +81,9 @@ ENDINGS = {
 )
 @click.option("--groups", is_flag=True, help="The values in groups of users and items.")
 @click.option("--folds", is_flag=True, help="The values of each fold and seed.")
-@click.option("--training", is_flag=True, help="The values of the training part too.")
-@click.option("--analysis", metavar="NAME", help="The table of an analysis, as overlap.")
-@click.option("--shares", is_flag=True, help="The values by share of the training ratings.")
+@click.option("--training", is_flag=True, help="Also the values on the training set.")
+@click.option("--analysis", metavar="NAME", help="The table of an analysis, for example overlap.")
+@click.option("--shares", is_flag=True, help="The values by proportion of the training ratings.")
 @click.option(
     "--metric",
     shell_complete=words.of_kind("metrics"),
@@ -109,12 +109,11 @@ def table(
 ) -> int:
     """Print the table of a run, or of several runs together, or write it to a file.
 
-    With --groups, the tables of a run by groups of its users and items; as CSV, of all metrics.
-    With --folds, the values of which the table of a run shows the mean; with --training, those of
-    the training part of a run with `outputs: {training: true}`. With --analysis, the table of an
-    analysis that the config names. With --shares, the learning curves of a run with
-    `training_shares`. With --together, runs of different data sets, or a run of several, become
-    one table for a paper.
+    --groups shows groups of users and items; as CSV, for all metrics. --folds shows the values of
+    each fold and seed. --training shows the values on the training set, if the run has `outputs:
+    {training: true}`. --analysis shows the table of an analysis that the config names. --shares
+    shows the learning curves of a run with `training_shares`. --together puts several data sets
+    into one table for a paper.
     """
     form = form if output is None else form_of(output, form)
     opened = narrow(options.opened(runs, results), metrics, algorithms)

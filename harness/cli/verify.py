@@ -25,9 +25,9 @@ from harness.experiment.verify import verify as compute
 def verify(run: str, workers: int | None, trust: bool, quiet: bool, results: Path) -> int:
     """Compute a run again from its folder and compare every score.
 
-    No finished cell is used. Rows that came out otherwise are listed with their first cell that
-    differs, and versions of packages that changed. The exit code is 0 where every score is equal
-    to the last digit, 1 where one is not, and 2 where the run cannot be computed here.
+    It ignores the cache. It lists each row whose scores differ, with the first cell that differs,
+    and the packages whose version changed. The exit code is 0 if every score is equal to the last
+    digit, 1 if a score differs, and 2 if the run cannot be computed here.
     """
     (opened,) = options.opened((run,), results)
     with display(quiet or bool(documents)) as watch:

@@ -84,7 +84,7 @@ class _Table:
         entries = [entry for entry in config.algorithms if entry.title in common]
         if any(entry.search for entry in entries):
             yield "tuning", _settings(config.tuning)
-            yield "validation part", _settings(config.tuning.validation_of(split))
+            yield "validation set", _settings(config.tuning.validation_of(split))
         spaces = self.run.info.model_dump(include={"spaces"}).get("spaces", {})
         for entry in entries:
             space = {"space": spaces.get(entry.title, {})}

@@ -166,8 +166,8 @@ def best(
     titled = {entry.title: entry for entry in info.experiment.algorithms}
     if row.algorithm not in titled:
         raise ResultsError(
-            f"{run.name}: {row.algorithm} is no algorithm of its config but a row of another "
-            "program or run; choose another row"
+            f"{run.name}: {row.algorithm} is a row of another program or run, not an algorithm "
+            "of its config; choose another row"
         )
     chosen = titled[row.algorithm]
     params, how = _selected(run, row, seeded="random_state" in chosen.params)
@@ -204,9 +204,9 @@ def best(
     )
     if alike and algorithm is None:
         evidence.append(
-            f"Chosen among {len(alike)} settings of {chosen.name} by the test ratings that it is "
-            "measured on, so its value is too good: give one row a `search`, which chooses on a "
-            "validation part."
+            f"Chosen among {len(alike)} settings of {chosen.name} by the test ratings that also "
+            "measure it, so its value is optimistic: give one row a `search`, which chooses on a "
+            "validation set."
         )
     if folded(chosen.name) in NOT_PERSONALISED:
         evidence.append("It is not personalised: users differ only in what they have rated.")

@@ -67,7 +67,7 @@ def _read(document: Document, name: str, chain: list[Path], n_files: list[int]) 
     if not path.exists():
         raise fault(f"no file {path.as_posix()!r}; give a path relative to this config")
     if path.is_dir() or path.suffix not in (".yaml", ".yml"):
-        raise fault(f"{path.as_posix()!r} is no config in YAML; name one, as base.yaml")
+        raise fault(f"{path.as_posix()!r} is not a config in YAML; name one, such as base.yaml")
     if any(place.samefile(earlier) for earlier in chain if earlier.exists()):
         circle = [*(earlier.name for earlier in chain), place.name]
         raise fault(f"a circle of files, {' extends '.join(circle)}; take one `extends` out")

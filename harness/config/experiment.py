@@ -67,7 +67,7 @@ class Draw(NamedTuple):
     split: int
     """Of the split, and of a sample of candidates."""
     search: int
-    """Of the validation part, and of the settings that a search tries."""
+    """Of the validation set, and of the settings that a search tries."""
     model: int
 
 
@@ -81,7 +81,7 @@ class Seeds(Section):
     split: int = Field(default=1, ge=1, le=1000)
     """Seeds of the split, and of a sample of candidates."""
     search: int = Field(default=1, ge=1, le=1000)
-    """Seeds of the search for parameters: its validation part and settings, for each split."""
+    """Seeds of the search for parameters: its validation set and settings, for each split."""
     model: int = Field(default=1, ge=1, le=1000)
     """Seeds of the fit, for each split and search."""
 
@@ -112,8 +112,9 @@ class Inference(Section):
     """
 
     claim: Claim | None = None
-    """What tests are about: `algorithms`, over users and seeds, or these fitted `models`, over
-    users alone. By default as `test` says, else algorithms where the run has at least two seeds."""
+    """What tests are about: `algorithms`, over users and seeds, or these fitted `models`, only over
+    users. The default follows from `test`, else it is `algorithms` if the run has at least two
+    seeds."""
 
     baseline: str | None = None
     """Label of the algorithm that the others are compared with, in addition to all pairs."""
@@ -157,10 +158,10 @@ def _without_default(schema: dict[str, Any]) -> None:
 
 
 class Tuning(Section):
-    """A search for parameters on a validation part of the training data.
+    """A search for parameters on a validation set of the training data.
 
     Every algorithm that has a `search` gets the same budget. The setting of the config is tried too
-    and does not count. The best setting is fitted to the whole training part and tested once.
+    and does not count. The best setting is fitted to the whole training set and tested once.
     """
 
     added = frozenset({"try_default"})
@@ -168,24 +169,24 @@ class Tuning(Section):
     method: Literal["random", "grid", "tpe"] = "random"
     """Independent draws, every combination, or tree-structured Parzen estimators (Optuna)."""
     trials: int | None = Field(default=None, ge=1, le=100_000)
-    """Settings tried for each algorithm on each fold, none twice except by `tpe`; 20 when neither
-    budget is given. From a larger grid, that number is drawn at random."""
+    """Settings tried for each algorithm on each fold, none twice except by `tpe`; 20 if neither
+    budget is given. From a larger grid, that number is sampled at random."""
     seconds: float | None = Field(default=None, gt=0, le=MOST_SECONDS)
     """Seconds of fitting and scoring, of failed trials too, after which no further setting is
     tried."""
     metric: Annotated[str, AfterValidator(_check_accuracy)] = Field(
         default=USUAL_METRIC, json_schema_extra=_without_default
     )
-    """The metric that selects the setting, on the validation part. By default the headline metric;
-    `ndcg@10` where that does not measure accuracy."""
+    """The metric that selects the setting, on the validation set. By default the headline metric,
+    or `ndcg@10` if the headline metric does not measure accuracy."""
     validation: SplitSection | None = None
-    """How the training part is split again; a `validation` of the split itself takes precedence. By
+    """How the training set is split again; a `validation` of the split itself takes precedence. By
     default by time if the split is by time (`global-time`, `rolling`, `choose: latest`), else a
-    random 20% of the ratings. Where it has several folds, as `kfold`, a setting is fitted on each,
-    and the mean over them decides, as in `GridSearchCV`."""
+    random 20% of the ratings. If it has several folds, such as `kfold`, a setting is fitted on
+    each, and the mean over them decides, as in `GridSearchCV`."""
     try_default: bool = True
-    """Whether the setting of the config is tried too, before those of the search; `GridSearchCV`
-    tries those of the grid alone."""
+    """Whether the setting of the config is tried too, before the settings of the search;
+    `GridSearchCV` tries only the settings of the grid."""
 
     @model_validator(mode="before")
     @classmethod
@@ -195,15 +196,15 @@ class Tuning(Section):
         return data
 
     def validation_of(self, split: SplitSection) -> SplitSection:
-        """Return how the training part of a split is split again."""
+        """Return how the training set of a split is split again."""
         return split.validation or self.validation or split.inner() or Holdout()
 
 
 class TrainingShares(Section):
-    """Shares of each training part, for learning curves: a table for each, of one test part."""
+    """Shares of each training set, for learning curves: a table for each, of one test set."""
 
     shares: list[Annotated[float, Field(gt=0, le=1)]]
-    """Shares of the training ratings, each once; 1.0 is the whole training part."""
+    """Proportions of the training ratings, each once; 1.0 is the whole training set."""
     by: Literal["rating", "user", "time"] = "rating"
     """What is drawn: ratings, users with all their training ratings, or the latest ratings."""
 
@@ -235,7 +236,7 @@ class Outputs(Section):
     estimates: bool = False
     """Whether every test rating is kept with its estimate and its rank in `estimates.parquet`."""
     training: bool = False
-    """Whether metrics of the training part stand beside those of the test part, as with Surprise's
+    """Whether metrics on the training set are computed too, as by Surprise's
     `return_train_measures`; `harness table RUN --training` shows both."""
 
     @property
@@ -263,7 +264,7 @@ class GroupSection(Section):
         if (self.users is None) == (self.items is None):
             raise ValueError("give either `users` or `items`, as {users: training_ratings}")
         if self.quantiles and self.title in ("users: known", "items: popularity"):
-            raise ValueError(f"quantiles: {self.by} has groups of its own; leave it out")
+            raise ValueError(f"quantiles: {self.by} has its own groups; leave it out")
         return self
 
     @property
@@ -303,15 +304,15 @@ class Execution(Section):
     workers: int = Field(default=1, ge=1, le=256)
     """Processes that fit at the same time. One, the default, gives the most reliable timings."""
     time_limit: float | None = Field(default=None, gt=0, le=MOST_SECONDS)
-    """Seconds of fitting and scoring after which a cell is stopped and becomes a row that says so;
-    at most a year."""
+    """Seconds of fitting and scoring after which a cell is stopped; its row reports this. At most a
+    year."""
     executor: str = Field(
         default=LOCAL, json_schema_extra={"enum": [LOCAL, *plugins.builtin_names("executors")]}
     )
     """Where cells are fitted: in processes of this machine, or on the workers of a Dask cluster.
     There, `workers` is how many to wait for before the first cell, for `join_timeout` at most."""
     scheduler: str | None = Field(default=None, min_length=1)
-    """Of the Dask cluster: its address, as `tcp://host:8786`, or the path of the file that
+    """The address of the Dask cluster, such as `tcp://host:8786`, or the path of the file that
     `dask scheduler --scheduler-file` wrote."""
     join_timeout: float | None = Field(default=None, gt=0, le=MOST_SECONDS)
     """Seconds to wait for `workers` of the cluster before the run begins with those that have
@@ -356,12 +357,12 @@ class AlgorithmConfig(Section):
     """A name from `harness list algorithms`, or `package.module:Class` for your own subclass of
     AlgoBase, which is imported and run."""
     library: str | None = None
-    """With `model`, in place of a name: another library, as `cornac`; see `harness list
-    libraries`. It is installed into an environment of its own at the first use."""
+    """With `model`, in place of a name: another library, such as `cornac`; see `harness list
+    libraries`. It is installed into its own environment at the first use."""
     model: str | None = None
-    """The library's model, as `MF`."""
+    """The library's model, such as `MF`."""
     python: str | None = None
-    """An interpreter that has the library, in place of an environment of its own; it is started."""
+    """An interpreter that has the library, in place of its own environment; it is started."""
     label: str | None = Field(default=None, min_length=1, max_length=80)
     """Name of the row in the table; by default the algorithm's name. Labels must differ."""
     params: dict[str, Any] = Field(default_factory=dict)
@@ -488,12 +489,12 @@ class Experiment(Section):
     """Other configs, relative to this one or names of those that come with the package: this one is
     merged into them by key, lists replace theirs, and `+algorithms` adds to theirs."""
     dataset: OneOrMore[DatasetSection]
-    """Where the ratings come from: a name from `harness list datasets`, or a file of your own."""
+    """Where the ratings come from: a name from `harness list datasets`, or your own file."""
     filters: list[FilterSection] = Field(default=[])
     """Filters before the split, in this order; each reports its counts."""
     training_shares: Curve | None = Field(default=None, exclude=True)
-    """Learning curves: shares of each training part, as `[0.1, 0.2, 0.5, 1.0]`, with one test part.
-    Each split is replaced by one for each share, of the kind `training-share`."""
+    """Learning curves: proportions of each training set, such as `[0.1, 0.2, 0.5, 1.0]`, with one
+    test set. Each split is replaced by one for each proportion, of the kind `training-share`."""
     split: OneOrMore[SplitSection] = Field(default=[Holdout()], validate_default=True)
     """How ratings are split into training and test."""
     candidates: OneOrMore[CandidatesSection] = Field(default=[Rated()])
@@ -509,9 +510,9 @@ class Experiment(Section):
     """For whom each algorithm works: groups of users or items, each with the metrics that are means
     of users' scores. `{users: known}` is added where a split tests users without training."""
     analyses: OneOrMore[str] = Field(default=[*DEFAULT_ANALYSES])
-    """What looks at the finished cells: `bounds`, `conventions`, `ties`; `overlap`, `errors`,
-    `calibration`; and analyses of your own as `mine:Lengths`. A list takes the place of the first
-    three; `default` in it stands for them."""
+    """Analyses of the computed cells: `bounds`, `conventions`, `ties`; `overlap`, `errors`,
+    `calibration`; and your own analyses, such as `mine:Lengths`. A list replaces the first three;
+    `default` in it stands for them."""
     plugins: OneOrMore[str] | None = None
     """Python files beside the config, which are imported and run: `mine.py` makes `mine:MyALS` an
     algorithm and `mine:fairness@10` a metric. Installed plug-ins need no entry here."""
@@ -528,15 +529,15 @@ class Experiment(Section):
     """Intervals and tests over users; null for none."""
     fallback: Literal["default", "mean", "item-mean", "popularity"] = "default"
     """Estimates for users without training ratings: each algorithm's own, or for all algorithms the
-    mean of all ratings, or those of `ItemMean` or `Popularity`."""
+    mean of all ratings, or the estimates of `ItemMean` or `Popularity`."""
     outputs: Outputs = Outputs()
     """What the run keeps beside the scores; by default neither lists nor estimates."""
     results: Results = Results()
     """What stays of a run when a later one of its name takes its place."""
     trackers: TrackersSection = Field(default={})
-    """Where the run is logged beside its folder: names, as `[csv, mlflow]`, or parameters by name,
-    as `csv: {path: all.csv}`. One that fails is a note; one that is not installed is refused.
-    Passwords do not belong here."""
+    """Where the run is logged beside its folder: names, such as `[csv, mlflow]`, or parameters by
+    name, such as `csv: {path: all.csv}`. If one fails, a note reports it; one that is not installed
+    is refused. Do not write passwords here."""
     clip: bool = True
     """Whether estimates are clipped to the rating scale, as Surprise's `predict` does."""
     accelerate: bool = True
@@ -610,7 +611,7 @@ class Experiment(Section):
                 first = titles.index(title)
                 raise ValueError(
                     f"[{first}] and [{titles.index(title, first + 1)}] are both labelled "
-                    f"{title!r}; give one a `label` of its own"
+                    f"{title!r}; give one its own `label`"
                 )
         return entries
 
@@ -663,7 +664,7 @@ class Experiment(Section):
             return None
         one = len(info.data.get("seed", [])) == 1 and info.data.get("seeds") == Seeds()
         if one and inference.about(1)[1] == "two-way":
-            advice = "cross several, as `seeds: {split: 5}`, or use `claim: models`"
+            advice = "cross several with `seeds: {split: 5}`, or use `claim: models`"
             raise ValueError(f"one seed can carry no claim about algorithms; {advice}")
         baseline = inference.baseline
         titles = [algorithm.title for algorithm in info.data.get("algorithms", [])]

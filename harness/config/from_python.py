@@ -113,7 +113,7 @@ def _algorithm(value: object, where: str) -> object:
 
 
 def _place_of(own: type, where: str) -> str:
-    """Return the place of a class of your own, as ``module:Class``, from which it is found again.
+    """Return the place of your own class, such as ``module:Class``, from which it is found again.
 
     >>> _place_of(Variables, "algorithms[0]")
     'harness.config.yaml:Variables'

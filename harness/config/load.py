@@ -79,7 +79,7 @@ def load(
 def _no_config(config: object) -> ConfigError:
     advice = "give a path, a mapping or an Experiment"
     if not isinstance(config, int | float | list):  # such as a frame
-        advice += "; ratings stand beside it: harness.run(config, ratings=...)"
+        advice += "; give ratings beside it: harness.run(config, ratings=...)"
     return refusal("config", f"found {brief(config)}; {advice}")
 
 
@@ -148,7 +148,7 @@ def set_key(document: Document, override: str) -> None:
     path: list[str | int] = []
     for name, index in re.findall(r"([^.\[]+)|\[([^.\[]*)", key):
         if not (name or re.fullmatch(r"[0-9]{1,9}\]?", index)):
-            raise refusal(where, f"{index!r} is no list index; write algorithms[0]", path=(key,))
+            raise refusal(where, f"{index!r} is not a list index; write algorithms[0]", path=(key,))
         path.append(name or int(index.removesuffix("]")))
     if not path:
         raise refusal(where, "no key; write --set split.test_size=0.1", path=(key,))

@@ -137,7 +137,7 @@ class _Reader(Composer):
             return self.loader.constructor.construct_object(node)
         except (LookupError, ValueError, OverflowError):  # as of `!!bool maybe`
             value = repr(node.value if len(node.value) <= 60 else f"{node.value[:57]}...")
-            message = f"{value} is no {kind}; write one, or leave the tag out"
+            message = f"{value} is not of type {kind}; write one, or leave the tag out"
             raise self.refusal(node, path, message) from None
 
 

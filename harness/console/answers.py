@@ -193,7 +193,7 @@ class DatasetAnswer:
     folder : Path
         Where the config is; paths are relative to it.
     columns : str, optional
-        Columns of a file, as ``user=who,item=2``.
+        Columns of a file, such as ``user=who,item=2``.
     asks : bool
         Whether columns that cannot be found are asked for.
     keys : mapping, optional

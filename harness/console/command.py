@@ -79,7 +79,7 @@ class Command(click.Command):
 
 
 class CommandGroup(Command, click.Group):
-    """A command that consists of commands, as `harness cache`."""
+    """A command that consists of commands, such as `harness cache`."""
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command by its name, or fail with what its name means here."""

@@ -147,8 +147,8 @@ def _loaded(name: str) -> click.Command:
     command = plugin.load()
     if not isinstance(command, click.Command):
         raise PluginError(
-            f"commands: {name!r} of {plugin.origin}: {plugin.target} is no command but of type "
-            f"{type(command).__name__}; decorate a function with `click.command()`"
+            f"commands: {name!r} of {plugin.origin}: {plugin.target} is of type "
+            f"{type(command).__name__}, not a command; decorate a function with `click.command()`"
         )
     _add_options(command, is_ours=plugin.is_builtin)
     return command
@@ -305,7 +305,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # a prompt raises an Abort of its own.
         cause = stop.__cause__ or stop
         running = isinstance(cause, KeyboardInterrupt)
-        advice = "; finished cells are kept: run again to resume" if running else ""
+        advice = "; computed cells are cached: run again to resume" if running else ""
         ended = isinstance(cause, Terminated)
         status, said = (Terminated.code, Terminated.said) if ended else (130, "interrupted")
         message = f"{said}{advice}"

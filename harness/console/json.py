@@ -23,7 +23,7 @@ SCHEMA: dict[str, Any] = {
     "required": ["command", "version", "exit", "result", "tables", "lines", "files", "error"],
     "additionalProperties": False,
     "properties": {
-        "command": {"type": "string", "description": "The name of the command, as `cache list`."},
+        "command": {"type": "string", "description": "The name, for example `cache list`."},
         "version": {"type": "string", "description": "The version of harness."},
         "exit": {"type": "integer", "description": "The exit code of the process."},
         "result": {
@@ -71,8 +71,8 @@ SCHEMA: dict[str, Any] = {
                         "message": {"type": "string"},
                         "faults": {
                             "type": "array",
-                            "description": "What is wrong in a config or its data, each at its "
-                            "place.",
+                            "description": "The problems in a config or its data, with their "
+                            "places.",
                             "items": {
                                 "type": "object",
                                 "required": ["source", "line", "key", "message"],

@@ -169,7 +169,7 @@ results = click.option(
     help="Folder of the runs; each run has its own folder in it.",
 )
 anyway = click.option(
-    "--anyway", is_flag=True, help="Show runs that cannot be compared, with a note that says why."
+    "--anyway", is_flag=True, help="Show runs that cannot be compared, with a note on the reason."
 )
 overrides = click.option(
     "--set",
@@ -187,7 +187,7 @@ force = click.option(
     help="Replace a file that exists.",
 )
 truth = click.option(
-    "--truth", type=file, help="The relevant items, where FILE holds recommendations."
+    "--truth", type=file, help="The relevant items, if FILE holds recommendations."
 )
 workers = click.option(
     "--workers",
@@ -207,7 +207,7 @@ def row(function: Callable[..., int]) -> Callable[..., int]:
         ("--split", "splits", "Choose the table with this split."),
         ("--dataset", "datasets", "Choose the table of this data set."),
         ("--metric", "metrics", "Best by this metric; by default the headline metric of the run."),
-        ("--algorithm", "algorithms", "A row by its name, in place of the best one."),
+        ("--algorithm", "algorithms", "A row by its name, in place of the best row."),
     ):
         complete = of_kind(kind) if kind else None
         option = click.option(name, metavar="NAME", help=text, shell_complete=complete)

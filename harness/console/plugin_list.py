@@ -64,7 +64,7 @@ def check(names: Collection[str]) -> int:
             n_wrong += bool(faults)
             rows += [[plugin.name, kind, plugin.origin, fault] for fault in faults or ["passes"]]
     if not rows:
-        say("no plug-ins but those of this package; name one of them to try it")
+        say("only the plug-ins of this package are installed; name one of them to try it")
         return 0
     columns = ("name", "kind", "package", "result")
     show_table(columns, rows, columns)

@@ -282,7 +282,7 @@ def check_columns(columns: str | None, experiment: Experiment | None = None) -> 
         role, equals, _ = part.partition("=")
         if equals and role.strip() in RATINGS.kinds:
             raise HarnessError(
-                "--columns: chooses columns of the table; for those of the data file, "
+                "--columns: chooses columns of the table; for columns of the data file, use "
                 f"--data-columns {columns}"
             )
     if experiment is None or parts in ([ALL], [METRICS]):

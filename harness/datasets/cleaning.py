@@ -302,7 +302,9 @@ def _refuse(
     extent = "the first of each kind" if len(flaws) > 1 else extent
     more = f" in {len(table):,} rows" * any(once) + f", {extent} above" * (total > len(lines))
     kinds = ", ".join(counts)
-    lines.append(f"{at(-1)}: {total:,} faults{more} ({kinds}); fix the data" + ", or:" * bool(ways))
+    lines.append(
+        f"{at(-1)}: {total:,} problems{more} ({kinds}); fix the data" + ", or:" * bool(ways)
+    )
     raise DataError("\n".join([*lines, *(f"  {way}" for way in ways)]))
 
 

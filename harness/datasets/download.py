@@ -74,7 +74,7 @@ def _check_hash(
     if published_hash and file_hash != published_hash:
         raise DataError(
             f"{where}: {file_hash} is not {data_set.name} as published ({published_hash}); fetch "
-            "it again, or leave out name to read it as a file of your own"
+            "it again, or leave out name to read it as your own file"
         )
 
 

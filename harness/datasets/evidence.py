@@ -584,7 +584,7 @@ def _refuse_unusual(columns: Sequence[SampledColumn], where: str) -> None:
 
 def _no_ratings(finding: str) -> ColumnsError:
     return ColumnsError(
-        f"{finding}: no ratings are known; of choices alone, see docs/how-to/implicit.md",
+        f"{finding}: it has no ratings; for choices without ratings, see docs/how-to/implicit.md",
         "else name user, item and rating by position under columns",
         RATINGS.required,
     )

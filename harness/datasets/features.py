@@ -67,7 +67,8 @@ def add(ratings: Ratings, role: str, source: Any, base: Path | None = None) -> R
         first = next(iter(table.ids))
         if section.columns is None and first in _ids(ratings, role):
             raise DataError(
-                f"{table.at(-1)}: the first line is no header, as {first!r} is the id of a rated "
+                f"{table.at(-1)}: the first line is not a header, because {first!r} is the id of "
+                "a rated "
                 f"{role}; name the columns, as columns: [id, title, year]"
             )
     frame, notes = _aligned(ratings, role, table)
@@ -102,7 +103,8 @@ def genres(ratings: Ratings) -> NDArray[np.bool_]:
     frame = ratings.item_features
     if frame is None:
         raise DataError(
-            f"{ratings.name}: no genres of items; give a file that has them, as `items: {{path: "
+            f"{ratings.name}: no genres of items; give a file that has them, for example `items: "
+            f"{{path: "
             "items.csv, genres: COLUMN}` under `dataset`, or load(ratings, items=frame)"
         )
     if "genres" not in frame or not frame["genres"].notna().any():
@@ -114,8 +116,8 @@ def genres(ratings: Ratings) -> NDArray[np.bool_]:
     flags = flags_of(frame["genres"])
     if flags.shape[1] > MOST_GENRES:
         raise DataError(
-            f"{ratings.name}: {flags.shape[1]:,} different genres, as {flags.columns[0]!r}; "
-            f"separate those of an item by '|', and use at most {MOST_GENRES:,}"
+            f"{ratings.name}: {flags.shape[1]:,} different genres, such as {flags.columns[0]!r}; "
+            f"separate the genres of an item by '|', and use at most {MOST_GENRES:,}"
         )
     return flags.to_numpy(dtype=bool)
 
@@ -212,7 +214,7 @@ def _distinct(names: Sequence[str], where: str) -> list[str]:
         if names.count(name) > 1:
             raise DataError(
                 f"{where}: {names.count(name)} columns are called {name!r}; rename one, or if this "
-                "is no header, name them all, as columns: [id, title, year]"
+                "is not a header, name them all, as columns: [id, title, year]"
             )
     if len(names) < 2:
         raise DataError(f"{where}: one column, {names[0]!r}; name the separator, as separator: ';'")
@@ -250,7 +252,7 @@ def _aligned(ratings: Ratings, role: str, table: Table) -> tuple[pd.DataFrame, l
             )
     if faults:
         shown = [f"{table.at(row)}: {faults[row]}" for row in sorted(faults)[:SHOWN]]
-        more = [f"{where}: {counted(len(faults) - SHOWN, 'fault')} more"] * (len(faults) > SHOWN)
+        more = [f"{where}: {counted(len(faults) - SHOWN, 'problem')} more"] * (len(faults) > SHOWN)
         raise DataError("\n".join(shown + more))
     columns = {}
     for name, column in list(table.ids.items())[1:]:

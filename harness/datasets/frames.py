@@ -108,7 +108,7 @@ def of_loaded(
     if is_matrix(source):
         for key in written:
             raise DataError(
-                f"dataset.{key}: a sparse matrix has numbers at users and items alone; leave "
+                f"dataset.{key}: a sparse matrix has only numbers at users and items; leave "
                 f"`{key}` out"
             )
         columns = _of_matrix(source, name)

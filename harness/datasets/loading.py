@@ -296,7 +296,7 @@ def load_plugin(name: str, base: Path | None = None) -> Ratings:
         raise DataError(str(error)) from error.__cause__
     where = f"datasets: {name!r}" + (f" of {plugin.origin}" if plugin.version else "")
     if not callable(function):
-        raise DataError(f"{where}: {type(function).__name__} is no function; name one")
+        raise DataError(f"{where}: {type(function).__name__} is not a function; name one")
     try:
         data = function()
     except HarnessError as error:
@@ -329,7 +329,7 @@ def add(ratings: Ratings, source: Any, base: Path | None = None) -> Ratings:
     if values.ndim != 1 or not len(values):
         raise DataError(f"{where}: no list of ratings at random; give one rating at least")
     if not np.isfinite(values).all():
-        raise DataError(f"{where}: a rating that is no finite number; leave it out")
+        raise DataError(f"{where}: a rating that is not a finite number; leave it out")
     return replace(ratings, at_random=values)
 
 
@@ -363,7 +363,7 @@ def under_options(source: Any, section: DatasetSection) -> Any:
         own = [key for key in OF_VALUES if key in chosen and key not in policies]
         for key in own:
             raise DataError(
-                f"dataset.{key}: a surprise.Dataset has columns and values of its own; leave "
+                f"dataset.{key}: a surprise.Dataset has its own columns and values; leave "
                 f"`{key}` out"
             )
         return Ratings.from_surprise(source, **policies)

@@ -55,7 +55,7 @@ class Ratings(Named):
     licence, citation : str or None
         What the source asks of those who use it.
     notes : tuple of Note
-        What was done to the rows, as ``12 duplicate pairs: the last kept, 13 rows dropped``.
+        What was done to the rows, such as ``12 duplicate pairs: the last kept, 13 rows dropped``.
     user_features, item_features : DataFrame or None
         What else is known: columns of text, with a row for each code, NaN where nothing is known,
         and the raw ids as index. A column ``genres`` of items has several separated by ``|``.

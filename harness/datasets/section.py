@@ -193,7 +193,7 @@ class FeaturesSection(_File):
     """The file, relative to the config: text with a header, or Parquet."""
 
     id: Column | None = None
-    """The column of ids, which are those of the ratings: a name or a position from 1; by default
+    """The column of ids, which are the ids of the ratings: a name or a position from 1; by default
     the first."""
 
     columns: list[str] | None = Field(default=None, min_length=2)
@@ -250,8 +250,8 @@ class DatasetSection(_File):
     guessed: ClassVar[names.Kind | None] = "dataset"
 
     name: DatasetName | None = None
-    """A data set; `harness list datasets` shows them. Or `module:function`, for the ratings that a
-    function of your own returns."""
+    """A data set; `harness list datasets` shows them. Or `module:function`, for the ratings that
+    your own function returns."""
 
     path: (
         Annotated[str, Field(min_length=1)]
@@ -283,8 +283,8 @@ class DatasetSection(_File):
     """Columns by role."""
 
     member: str | None = Field(default=None, min_length=1)
-    """The file of an archive or a folder that is read, or a pattern of several, as `*/train-*.csv`;
-    by default the one that holds ratings, or all parts of one table."""
+    """The file of an archive or a folder that is read, or a pattern of several, such as
+    `*/train-*.csv`; by default the one that holds ratings, or all parts of one table."""
 
     table: str | None = Field(default=None, min_length=1)
     """The table of a database or an SQL dump, or the sheet of a workbook; by default the only one
@@ -304,12 +304,12 @@ class DatasetSection(_File):
     """Lines before the header or the first row that are not read."""
 
     comment: str | None = Field(default=None, min_length=1, max_length=10)
-    """The beginning of lines that are not read, as `#`; by default those with `#` before the first
-    other line."""
+    """The beginning of lines that are not read, such as `#`; by default those with `#` before the
+    first other line."""
 
     encoding: Encoding | None = None
-    """Encoding of the text, as `latin-1` or `gbk`; by default UTF-8, unless a byte order mark or
-    the text itself shows another."""
+    """Encoding of the text, such as `latin-1` or `gbk`; by default UTF-8, unless a byte order mark
+    or the text itself shows another."""
 
     quotes: Annotated[Literal["double", "single", "none"], BeforeValidator(_quotes)] | None = None
     """The quotation marks that may enclose fields of text: `double`, `single` as in exports of
@@ -325,13 +325,13 @@ class DatasetSection(_File):
     none, unless numbers can only be read with one. With `.`, decimals have a comma."""
 
     values: Annotated[dict[str, Number], BeforeValidator(checked_values)] | None = None
-    """The numbers of words that stand for ratings, as `{like: 1, dislike: 0}`, without regard to
-    capital letters. The lowest and the highest are the scale unless `scale` says another. A text
-    that is not named makes its row unreadable; numbers stay as they are, unless the mapping
-    names one."""
+    """The numbers of words that stand for ratings, such as `{like: 1, dislike: 0}`, without regard
+    to capital letters. The lowest and the highest are the scale unless `scale` says another. A text
+    that is not named makes its row unreadable; numbers stay as they are, unless the mapping names
+    one."""
 
     time_format: str | None = Field(default=None, min_length=1, max_length=60)
-    """How timestamps are written: a pattern of `strptime`, as `%d/%m/%Y`, or a unit, one of
+    """How timestamps are written: a pattern of `strptime`, such as `%d/%m/%Y`, or a unit, one of
     `seconds`, `milliseconds`, `microseconds`, `nanoseconds`, `minutes`, `hours` and `days` since
     1970, and `excel` for days as Excel counts them; by default found."""
 
@@ -342,10 +342,10 @@ class DatasetSection(_File):
     note."""
 
     no_id: Annotated[list[str], BeforeValidator(checked_texts)] | None = None
-    """Texts that stand for no user or item, as `[nan, Total]`: their rows are dropped and counted.
-    By default a text such as `nan`, `NA` or `None` among ids that are all numbers lacks a value
-    (see `missing`), a note names one among other ids, and a last row of totals is left out; `[]`
-    makes all texts ids."""
+    """Texts that stand for no user or item, such as `[nan, Total]`: their rows are dropped and
+    counted. By default a text such as `nan`, `NA` or `None` among ids that are all numbers lacks a
+    value (see `missing`), a note names one among other ids, and a last row of totals is left out;
+    `[]` makes all texts ids."""
 
     like: Literal["pandas"] | None = None
     """How to read a file with invalid lines. For lastfm-360k, `pandas` reads it as
@@ -359,7 +359,7 @@ class DatasetSection(_File):
     duplicates: DuplicatePolicy = "error"
     """Policy for a pair that is rated more than once: the `first` or `last` row, the `latest` by
     its timestamp, or in place of the first, with the latest timestamp, the `mean` or `sum` of the
-    ratings or the `count` of the rows. The scale is that of the sums or counts."""
+    ratings or the `count` of the rows. The scale is the range of the sums or counts."""
 
     missing: Literal["error", "drop"] = "error"
     """Policy for a row without user, item, rating or, where times are read, timestamp."""
@@ -372,27 +372,27 @@ class DatasetSection(_File):
     """Policy for a rating outside the scale; `keep` leaves it unchanged."""
 
     not_rated: list[Annotated[float, Field(allow_inf_nan=False)]] | None = None
-    """Numbers that stand for "not rated", as `[0]` or `[-1]`: their rows are dropped and counted.
-    Without it a note names a number that looks like one; `[]` says that there is none."""
+    """Numbers that stand for "not rated", such as `[0]` or `[-1]`: their rows are dropped and
+    counted. Without it a note names a number that looks like one; `[]` says that there is none."""
 
     not_items: list[Column] | None = None
-    """Of a matrix, the columns that are not items, by name or by position from 1, as `[age, mean]`;
-    by default times, texts, columns with such names and numbers of another range. `[]` keeps all;
-    the column of ids is named by `columns`, as `columns: {user: name}`, or `columns: {item: title}`
-    where each row is an item."""
+    """Of a matrix, the columns that are not items, by name or by position from 1, such as
+    `[age, mean]`; by default times, texts, columns with such names and numbers of another range.
+    `[]` keeps all. `columns` names the column of ids, for example `columns: {user: name}`, or
+    `columns: {item: title}` if each row is an item."""
 
     synthetic: SyntheticSection | None = None
     """Parameters of synthetic ratings; implies the name `synthetic`."""
 
     users: FeaturesSection | None = None
-    """A file of what is known of users. A data set of the catalogue has its own, if it was
-    published with one."""
+    """A file of user metadata. A data set of the catalogue has its own, if it was published
+    with one."""
 
     items: ItemsSection | None = None
-    """A file of what is known of items, as their genres."""
+    """A file of item metadata, such as genres."""
 
     at_random: str | None = Field(default=None, min_length=1)
-    """A file of ratings of items that were drawn at random for their users, in the usual columns:
+    """A file of ratings of items that were sampled at random for their users, in the usual columns:
     what `weights=naive-bayes` compares the test ratings with."""
 
     @classmethod
@@ -442,7 +442,7 @@ class DatasetSection(_File):
                 f"thousands: {self.thousands!r} is the decimal mark too; give two different ones"
             )
         if self.sha256 is not None and (len(self.paths) != 1 or "://" not in self.paths[0]):
-            raise ValueError("sha256 is that of one file from a URL; leave it out")
+            raise ValueError("sha256 is for one file from a URL; leave it out")
         if self.path is not None and self.name is not None:
             check_copy(self)
         return self
@@ -468,7 +468,7 @@ class DatasetSection(_File):
         return None if size is None else (size.n_users, size.n_items, size.n_ratings)
 
     def describe(self) -> str:
-        """Return the short name that plans use, as ``ratings.csv`` of ``mine/ratings.csv``."""
+        """Return the short name that plans use, such as ``ratings.csv`` of ``mine/ratings.csv``."""
         if self.path is not None and self.name is None:
             last = [file_name(path) for path in self.paths]
             return ", ".join(last[:3]) + ", …" * (len(last) > 3)
@@ -486,7 +486,7 @@ def check_key_of_file(key: str, value: object, others: Mapping[str, Any], base: 
     if name is not None:
         raise ValueError(
             f"what {name} looks like is known; leave this out, "
-            "or leave out name to read a file of your own"
+            "or leave out name to read your own file"
         )
     kind = kind or kind_of_absent(as_list(others.get("path") or []), base)
     if kind not in (None, "matrix") and (why := unused(key, kind)):  # which may be in any file

@@ -149,7 +149,7 @@ def _order(parts: pd.DataFrame, example: str) -> tuple[str, pd.DataFrame]:
         patterns = [repr(_pattern(name, example)) for name in possible]
         raise DataError(
             f"the timestamp {example!r} may be {joined(possible, 'or')}, as no number in its "
-            f"column shows which; say it, as `time_format: {patterns[0]}` or "
+            f"column shows which; say it, for example `time_format: {patterns[0]}` or "
             + " or ".join(f"`time_format: {pattern}`" for pattern in patterns[1:])
         )
     ((name, (day, month, year)),) = possible.items()
@@ -304,7 +304,7 @@ class TimeReader:
                 )
             except ValueError as error:
                 raise DataError(
-                    f"time_format: {self.form!r} is no pattern ({error}); write one as "
+                    f"time_format: {self.form!r} is not a pattern ({error}); write one as "
                     "'%d/%m/%Y %H:%M', or one of " + ", ".join(UNITS)
                 ) from None
             return _seconds_of(pd.Series(moments))

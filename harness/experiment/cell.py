@@ -216,7 +216,7 @@ class Scorer:
     clip: bool
     accelerate: bool
     fallback: surprise.AlgoBase | None = None
-    """Fitted to the same training part; it answers for users whom that does not know."""
+    """Fitted to the same training set; it answers for users whom that does not know."""
 
     def pairs(self) -> tuple[Pairs, int]:
         """Estimate every judged rating, in the order of the test set; count the impossible ones."""

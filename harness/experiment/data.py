@@ -93,12 +93,12 @@ class PlanData:
         return self._splits[position]
 
     def split(self, cell: Cell) -> Split:
-        """Return what a cell is fitted and scored on; for a trial, parts of the training part."""
+        """Return what a cell is fitted and scored on; for a trial, parts of the training set."""
         outer = self.splits(cell.dataset, cell.split, cell.seed)[cell.fold]
         return self.inner(cell.split, cell.seed, outer)[cell.part] if cell.inner else outer
 
     def inner(self, split: int, seed: int, outer: Split) -> list[Split]:
-        """Return the parts of a fold's training part on which settings are fitted and compared."""
+        """Return the parts of a fold's training set on which settings are fitted and compared."""
         seed = self.experiment.draws[seed].search
         position = (split, seed, outer.fingerprint)
         if position not in self._inner:
@@ -181,7 +181,7 @@ def of_other_items(section: CandidatesSection) -> SplitError:
     """Return the error of a function that does not list the same candidates again."""
     return SplitError(
         f"{section.describe()}: it lists other items in another call, so that rows "
-        "would have different candidates; draw with the `rng` that it is given"
+        "would have different candidates; sample with the `rng` that it is given"
     )
 
 

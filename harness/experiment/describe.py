@@ -42,8 +42,8 @@ from harness.splits.base import FilterSection
 WARN_SHARE = 0.1
 """Share of users or ratings from which a warning is given."""
 OF_SINGLES = {
-    "user": "it is in the training or the test part, never in both",
-    "item": "where it is in the test part, no model has seen the item",
+    "user": "it is in the training or the test set, never in both",
+    "item": "if it is in the test set, no model has seen the item",
 }
 """What follows for the only rating of a user, or of an item."""
 

@@ -158,7 +158,7 @@ def fit_row(
     data, _ = plan.ratings(0)
     if expected is not None and expected != data.fingerprint:
         raise DataError(
-            f"{data.name}: the ratings are not those of the run ({expected[:12]} then, "
+            f"{data.name}: the ratings are not the ratings of the run ({expected[:12]} then, "
             f"{data.fingerprint[:12]} now); run the config again"
         )
     trainset = ColumnTrainset.of_ratings(data)

@@ -506,7 +506,7 @@ def check_tables(plan: Plan) -> None:
             continue
         for key, how, one, other in (
             ("dataset", "holds the same ratings as", first[0], positions[0]),
-            ("split", "has the same training and test parts as", first[1], positions[1]),
+            ("split", "has the same training and test sets as", first[1], positions[1]),
         ):
             if one != other:
                 fault = repeated(plan.document, key, one, other, how)
@@ -559,8 +559,9 @@ def check_features(plan: Plan, ratings: Ratings) -> None:
     if ratings.at_random is None:
         for metric in (metric for metric in plan.metrics if metric.needs_sample):
             raise MetricError(
-                f"{metric}: {ratings.name} has no ratings at random; give a file of them, as "
-                "`at_random: random.csv` under `dataset`, or load(ratings, at_random=values)"
+                f"{metric}: {ratings.name} has no ratings at random; give a file of them, for "
+                "example `at_random: random.csv` under `dataset`, or load(ratings, "
+                "at_random=values)"
             )
 
 

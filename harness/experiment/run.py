@@ -253,7 +253,7 @@ def _record(
     compared = evaluation.statistics
     said = by_weight([*notes(plan, evaluation, compared), *evaluation.not_compared, *on_code])
     config = experiment.model_dump(mode="json")
-    if plan.is_tuned:  # the validation part that tuning used, written out in each split
+    if plan.is_tuned:  # the validation set that tuning used, written out in each split
         for section, written in zip(experiment.split, config["split"], strict=True):
             written["validation"] = experiment.tuning.validation_of(section).model_dump(mode="json")
     if plan.given is not None:

@@ -1,4 +1,4 @@
-"""Parameters searched on a validation part of the training data, before the test is touched."""
+"""Parameters searched on a validation set of the training data, before the test is touched."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ Values = Range | list[Value]
 
 
 class Trial(NamedTuple):
-    """One setting, fitted on the inner training part and scored on the validation part."""
+    """One setting, fitted on the inner training set and scored on the validation set."""
 
     params: dict[str, object]
     value: float
@@ -93,7 +93,7 @@ class Search:
         failed = [trial for trial in self.tried if math.isnan(trial.value)]
         if not failed:
             return None
-        reason = failed[0].error or "no user of the validation part has a score"
+        reason = failed[0].error or "no user of the validation set has a score"
         values = {"n": len(failed), "n_all": len(self.tried), "reason": reason}
         return Note("trials-failed", values)
 

@@ -46,10 +46,10 @@ class Verification:
     rows : list of RowVerification
         Every row of the run, in its order.
     versions : list of str
-        Packages of which another version is installed than the run had, as ``numpy 1.26.4, now
+        Packages of which another version is installed than the run had, such as ``numpy 1.26.4, now
         2.0.0``.
     changes : list of str
-        What else is not as the run recorded it, as ``other data``.
+        What else is not as the run recorded it, such as ``other data``.
     """
 
     run: str

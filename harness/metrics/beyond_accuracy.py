@@ -257,13 +257,14 @@ def _sum_cosines(
 
 OF = Parameter(
     "of",
-    "what an item's ratings are a share of: the training users, or the training ratings",
+    "what an item's ratings are divided by: the number of training users, or of training ratings",
     words("users", "ratings"),
 )
 
 HEAD = Parameter(
     "head",
-    "the short head: this share of the items with training ratings, the most rated, rounded up; "
+    "the short head: this proportion of the items with training ratings, the most rated, rounded "
+    "up; "
     "`ratings` for the fewest items that hold 80% of the training ratings",
     words("ratings"),
     SHARE,
@@ -271,7 +272,7 @@ HEAD = Parameter(
 )
 SIMILARITY = Parameter(
     "similarity",
-    "how alike two items are: the share of their raters who rated both, or the cosine of the "
+    "how alike two items are: the proportion of their raters who rated both, or the cosine of the "
     "ratings of those who rated both, 0 where nobody did",
     words("raters", "cosine"),
 )
@@ -294,7 +295,7 @@ _of_all_lists = partial(_of_items, pooled=True, per_user=False)
     cut="required",
 )
 def user_coverage(lists: Rankings, ks: Ints, params: Params) -> Floats:
-    """Share of the users whose list has at least k items.
+    """Proportion of the users whose list has at least k items.
 
     Users of whom no item is judged do not count, such as those whom the truth does not have, unless
     nobody's items are.
@@ -317,7 +318,7 @@ def user_coverage(lists: Rankings, ks: Ints, params: Params) -> Floats:
     synonyms=("coverage",),
 )
 def item_coverage(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -> Floats:
-    """Share of the items with a training rating that are in the first k of some list.
+    """Proportion of the items with a training rating that are in the first k of some list.
 
     Shown items without a training rating do not count; `distinct_items` counts them too.
     """
@@ -360,7 +361,7 @@ def gini(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -> Float
 
 
 @_of_all_lists(
-    "-sum p log2 p, p an item's share of all that is shown",
+    "-sum p log2 p, p an item's proportion of all shown items",
     "Shannon 1948, doi:10.1002/j.1538-7305.1948.tb01338.x",
     range=(0.0, math.inf),
     needs_training=False,
@@ -428,7 +429,7 @@ def popularity_rank(lists: Rankings, ks: Ints, params: Params, exposure: Exposur
     parameters=(HEAD,),
 )
 def aplt(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -> Floats:
-    """Share of the first k that is in the long tail: all items but the most rated.
+    """Proportion of the first k that is in the long tail: all items but the most rated.
 
     Ties at the end of the head are resolved as by `popularity_rank`; an item without a training
     rating is in the tail.
@@ -472,8 +473,8 @@ def poplift(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -> Fl
     higher_is_better=False,
 )
 def calibration(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -> Floats:
-    """Miscalibration: Kullback-Leibler divergence, in nats, of the genres of the first k from those
-    of the user's training ratings.
+    """Miscalibration: Kullback-Leibler divergence, in nats, between the genres of the first k and
+    the genres of the user's training ratings.
 
     All training ratings weigh the same, and so do all ranks. Items without a genre are left out;
     nan if nothing is left of the list or of the profile.
@@ -572,7 +573,7 @@ def serendipity(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -
     synonyms=("judged",),
 )
 def unjudged(lists: Rankings, ks: Ints, params: Params, exposure: Exposure | None) -> Floats:
-    """Share of the first k without a judgement or test rating, which count as not relevant."""
+    """Proportion of the first k without a judgement or test rating, which count as not relevant."""
     top = top_items(lists, ks, exposure)
     is_judged = is_relevant(lists, top, -math.inf, exposure)
     return means_at(np.where((top >= 0) & ~is_judged, 1.0, 0.0), top, ks)

@@ -96,7 +96,7 @@ def needs_a_rank(params: Params, k: int | None) -> str:
     fault=needs_a_rank,
 )
 def precision(lists: Rankings, ks: Ints, params: Params) -> Floats:
-    """Share of the first k that is relevant."""
+    """Proportion of the first k that is relevant."""
     return expected_hits(lists, ks, params) / divisor(lists, ks, params)
 
 
@@ -107,7 +107,7 @@ def precision(lists: Rankings, ks: Ints, params: Params) -> Floats:
     synonyms=("r",),
 )
 def recall(lists: Rankings, ks: Ints, params: Params) -> Floats:
-    """Share of the relevant items that is among the first k."""
+    """Proportion of the relevant items that is among the first k."""
     return expected_hits(lists, ks, params) / divisor(lists, ks, params)
 
 
@@ -172,7 +172,7 @@ def rbp(lists: Rankings, ks: Ints, params: Params) -> Floats:
     cut="none",
 )
 def auc(lists: Rankings, ks: Ints, params: Params) -> Floats:
-    """Area under the ROC curve: share of relevant items above irrelevant ones, pair by pair.
+    """Area under the ROC curve: proportion of pairs with the relevant item above the other.
 
     Relevant items that were not ranked do not count. nan where all or none of the ranked items are
     relevant.

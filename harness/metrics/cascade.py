@@ -75,7 +75,7 @@ def hit(lists: Rankings, ks: Ints, params: Params) -> Floats:
 )
 def hitrate_ndcg(lists: Rankings, ks: Ints, params: Params) -> Floats:
     """Hit-rate NDCG: a blend of hit and rank for one held-out item, 1/log2(rank + 1) if it is
-    among the first k. Of several relevant items the first counts.
+    among the first k. If several items are relevant, the first counts.
     """
     return _first_relevant(lists, ks, params, lambda ranks: 1.0 / np.log2(ranks + 1.0))
 

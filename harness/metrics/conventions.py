@@ -21,8 +21,8 @@ class Convention:
     source : str
         The library with the version that was compared, or the source.
     labels : dict of str to str
-        For each role, as ``ndcg`` or ``ap``, the label without its rank. ``{t}`` stands for the
-        threshold of relevance, ``{bt}`` for the same in brackets, ``{below}`` for one less.
+        For each role, such as ``ndcg`` or ``ap``, the label without its rank. ``{t}`` stands for
+        the threshold of relevance, ``{bt}`` for the same in brackets, ``{below}`` for one less.
     threshold : float or None
         The library's own threshold of relevance; None when anything above 0 is relevant.
     notes : tuple of str

@@ -122,8 +122,8 @@ def _excluded_in_ratio(params: Params, k: int | None) -> str:
     fault_of_relevance=without_gain,
 )
 def ndcg(lists: Rankings, ks: Ints, params: Params) -> Floats:
-    """Normalised discounted cumulative gain: the discounted gain as a share of that of the best
-    order.
+    """Normalised discounted cumulative gain: the discounted gain divided by the discounted gain
+    of the best order.
 
     nan where the best order has no gain.
     """

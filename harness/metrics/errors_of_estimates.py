@@ -97,7 +97,7 @@ _explained = partial(
 
 @_explained("1 - sum((rating - estimate)**2) / sum((rating - mean(rating))**2)")
 def r2(pairs: Pairs, params: Params) -> UserScores:
-    """Coefficient of determination: share of the ratings' variance that the estimates explain.
+    """Coefficient of determination: proportion of the ratings' variance that the estimates explain.
 
     nan where all ratings are equal.
     """
@@ -136,8 +136,8 @@ POOLING = Parameter(
 
 
 @metric(
-    "c / (c + d), c the mean number of concordant pairs of the users who have any, d that of "
-    "discordant or tied pairs; with pooling=pairs, sums instead of means",
+    "c / (c + d), c the mean number of concordant pairs of the users who have any, d the same "
+    "for discordant or tied pairs; with pooling=pairs, sums instead of means",
     "as Surprise computes it, Hug 2020, doi:10.21105/joss.02174; pooling=pairs from Koren and "
     "Sill 2013, Collaborative filtering on ordinal user feedback, IJCAI",
     parameters=(POOLING,),
@@ -242,7 +242,7 @@ _estimated = partial(
 
 @_estimated("|first k with estimate >= t and rating >= t| / |first k with estimate >= t|")
 def estimated_precision(pairs: Pairs, params: Params, k: int) -> UserScores:
-    """Share of relevant items among those of the first k estimated at the threshold or more.
+    """Proportion of relevant items among the first k that are estimated at the threshold or more.
 
     0 where none of the first k is: Surprise's FAQ computes it so. `precision` counts all k.
     """
@@ -253,7 +253,7 @@ def estimated_precision(pairs: Pairs, params: Params, k: int) -> UserScores:
 
 @_estimated("|first k with estimate >= t and rating >= t| / |rating >= t|")
 def estimated_recall(pairs: Pairs, params: Params, k: int) -> UserScores:
-    """Share of the relevant items among the first k, estimated at the threshold or more.
+    """Proportion of the relevant items among the first k, estimated at the threshold or more.
 
     0 where nothing is relevant: Surprise's FAQ computes it so. `recall` counts all of the first k.
     """

@@ -21,8 +21,8 @@ from harness.metrics.parameters import (
 
 GAIN = Parameter(
     "gain",
-    "gain of an item by its relevance: 2**rel - 1, rel, 1 from a threshold on (binary alone: of "
-    "anything above 0), or a table with the gain of relevance 0, 1, 2, ...",
+    "gain of an item by its relevance: 2**rel - 1, rel, 1 from a threshold on (binary without "
+    "one: of anything above 0), or a table with the gain of relevance 0, 1, 2, ...",
     words("exp2", "linear", binary=OPTIONAL, table=SEVERAL),
 )
 LEAST = Parameter(
@@ -97,7 +97,7 @@ def without_gain(params: Params, relevance: Floats) -> str:
         unlisted = grades[(grades < 0) | (grades >= n) | (grades % 1 != 0)]
         if len(unlisted):
             return (
-                f"no gain for a relevance of {number(unlisted[0])}; the table has those of 0 to "
+                f"no gain for a relevance of {number(unlisted[0])}; the table has gains of 0 to "
                 f"{n - 1}: lengthen it, or move the scale with offset"
             )
     if gain == "exp2" and most > 1000:

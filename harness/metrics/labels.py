@@ -1,8 +1,8 @@
 """A metric's label: the same string in a config, a column, a plot and a test.
 
 A label is ``name(parameter=value, ...)@k``; a value is a number, a word, or a word with numbers
-behind it, as ``binary(4)``. A name is that of a plug-in, or ``module:name`` for a metric of one's
-own.
+behind it, such as ``binary(4)``. A name is that of a plug-in, or ``module:name`` for a metric of
+one's own.
 
 >>> str(parse("ndcg( ties = first, gain=exp2 ) @ 10"))
 'ndcg(ties=first)@10'
@@ -55,7 +55,7 @@ def declaration(name: str) -> Definition:
     except PluginError as error:
         raise MetricError(str(error)) from error.__cause__
     if not isinstance(declared, Definition):
-        raise MetricError(f"{name!r} is no metric; decorate its function with `harness.metric`")
+        raise MetricError(f"{name!r} is not a metric; decorate its function with `harness.metric`")
     return declared if declared.name == name else replace(declared, name=name)
 
 

@@ -68,7 +68,7 @@ Needs = Literal["lists", "items", "genres", "pairs"]
 
 TIES = Parameter(
     "ties",
-    "order of equal estimates: drawn with a seed, input order, reversed input order, or the best "
+    "order of equal estimates: random with a seed, input order, reversed input order, or the best "
     "or worst by relevance; a metric that needs items has lists as they are shown, whatever it is",
     words(random=OPTIONAL) | words("first", "last", "best", "worst"),
 )

@@ -1,6 +1,6 @@
 """The parameters of metrics: what may be written for each, and the values that are written.
 
-A value is a number, a word, or a word with numbers behind it, as ``binary(4)``.
+A value is a number, a word, or a word with numbers behind it, such as ``binary(4)``.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Value(str):
     def __float__(self) -> float:
         """Return the number that was read; ValueError for a word."""
         if self.as_number is None:
-            raise ValueError(f"{str(self)!r} is no number")
+            raise ValueError(f"{str(self)!r} is not a number")
         return self.as_number
 
     def __reduce__(self) -> tuple[type[Value], tuple[str]]:
@@ -168,7 +168,7 @@ class Parameter:
             if word == "random":
                 seed = numbers[0] if numbers else 0.0
                 if not seed.is_integer() or not 0 <= seed < 2**32:
-                    message = f"{value} is no seed; use a whole number from 0 to {2**32 - 1}"
+                    message = f"{value} is not a seed; use a whole number from 0 to {2**32 - 1}"
                     raise MetricError(message)
                 numbers = (seed,) if seed else ()
             return Value(f"{word}({', '.join(map(number, numbers))})" if numbers else word)
@@ -193,7 +193,7 @@ def _check_gains(value: Value) -> None:
 TIES = Parameter(
     "ties",
     "order of equal estimates: expected value over all orders, input order, reversed input order, "
-    "best or worst possible, or drawn with a seed",
+    "best or worst possible, or random with a seed",
     words("average", "first", "last", "best", "worst", random=OPTIONAL),
 )
 UNDEFINED = Parameter(

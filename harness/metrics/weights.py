@@ -361,7 +361,7 @@ def weighted_lists(
         raise _fault(label, "the ranked items are not known by name; give the lists `items`")
     rows = _rows_of_pool(lists, judged, exposure)
     if rows is None:
-        raise _fault(label, "the judged ratings of the exposure are not those of the lists")
+        raise _fault(label, "the exposure and the lists have different judged ratings")
     owners, items = judged[0][rows], judged[1][rows]
     weights, worth = _weights(items, judged[2][rows], params, exposure, label)
     n_items = len(exposure.popularity)
@@ -377,7 +377,7 @@ def weighted_pairs(
     """Return pairs with weights, and what they are worth."""
     owners, items, ratings = _judged(exposure, pairs.n_users, label)
     users = np.repeat(np.arange(pairs.n_users), np.diff(pairs.offsets))
-    rows = np.argsort(owners, kind="stable")  # pairs of a run have the order of the test part
+    rows = np.argsort(owners, kind="stable")  # pairs of a run have the order of the test set
     if pairs.items is not None:
         n_items = len(exposure.popularity)
         rows = _places(owners * n_items + items, users * n_items + pairs.items)
@@ -387,7 +387,7 @@ def weighted_pairs(
         or not np.array_equal(owners[rows], users)
         or not np.array_equal(ratings[rows], pairs.ratings)
     ):
-        raise _fault(label, "the judged ratings of the exposure are not those of the pairs")
+        raise _fault(label, "the exposure and the pairs have different judged ratings")
     weights, worth = _weights(items[rows], ratings[rows], params, exposure, label)
     return replace(pairs, weights=weights), worth
 

@@ -423,9 +423,9 @@ def _zero_cosine(model: surprise.AlgoBase) -> str:
     noun, other = ("user", "item") if by_user else ("item", "user")
     raw = trainset.to_raw_uid(inner) if by_user else trainset.to_raw_iid(inner)
     return (
-        f"two {noun}s have no cosine where one of them has ratings of 0 alone for the {other}s "
+        f"two {noun}s have no cosine if one of them has only ratings of 0 for the {other}s "
         f"that both have, as {noun} {raw!r} with {counted(int(zeros[inner]), 'rating')} of 0; use "
-        "another similarity, as `sim_options: {name: msd}`, or leave ratings of 0 out"
+        "another similarity, such as `sim_options: {name: msd}`, or leave ratings of 0 out"
     )
 
 

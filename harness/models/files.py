@@ -274,7 +274,7 @@ def name_of(model: ArrayModel) -> str:
     if algorithm.__module__ == "__main__" or "<locals>" in algorithm.__qualname__:
         raise AlgorithmError(
             f"{target}: a class of a script, a notebook or a function cannot be found again; "
-            "move it to a module of its own"
+            "move it to its own module"
         )
     for plugin, reason in plugins.declared("algorithms"):
         if plugin.target == target and not reason:
@@ -370,7 +370,7 @@ def save_model(model: surprise.AlgoBase, path: str | Path) -> None:
     -----
     The file holds the parameters, what was learned, and the training set with its raw ids, which
     must be text or numbers: keep it as you keep the data. The same model gives the same bytes.
-    Nothing is pickled. A class of your own is named, as ``mine:MyALS`` or by its plug-in, and its
+    Nothing is pickled. A class of your own is named as ``mine:MyALS`` or by its plug-in, and its
     code is not in the file.
 
     Examples
@@ -542,8 +542,8 @@ def _entry(kind: type) -> type[base.Algorithm]:
     entry = registry.entry_of(kind)
     if entry is None or entry.model_class is not kind or not entry.can_be_saved:
         raise AlgorithmError(
-            f"{kind.__name__}: a model of your own class or of another library cannot be saved; "
-            "keep its config, and fit it again"
+            f"{kind.__name__}: models of your own class or of another library cannot be saved; "
+            "keep the config, and fit again"
         )
     return entry
 

@@ -1,4 +1,4 @@
-"""Fits of models of Surprise: to all ratings, for as many epochs as a validation part chooses."""
+"""Fits of models of Surprise: to all ratings, for as many epochs as a validation set chooses."""
 
 from __future__ import annotations
 
@@ -59,9 +59,9 @@ def fit(
     Parameters
     ----------
     model : surprise.AlgoBase or str
-        Fitted in place. A class of your own is fitted by its own ``fit``. A name, as ``"SVD"``,
-        stands for a new model of the algorithm that a config names so, with its usual parameters
-        and the seed 0.
+        Fitted in place. A class of your own is fitted by its own ``fit``. A name, such as
+        ``"SVD"``, stands for a new model of the algorithm that a config names so, with its usual
+        parameters and the seed 0.
     trainset : surprise.Trainset, surprise.Dataset, Ratings, DataFrame, str or Path
         Of a data set, all ratings are used. What is not of Surprise is read by `harness.load`: a
         name, a path, a frame.
@@ -77,7 +77,7 @@ def fit(
     surprise.AlgoBase
         The model, as ``model.fit(trainset)`` returns it. With `validation`, its ``n_epochs`` (of
         BaselineOnly in ``bsl_options``) is the chosen number, and ``error_by_epoch`` a DataFrame
-        with ``epoch`` and ``rmse`` on the validation part.
+        with ``epoch`` and ``rmse`` on the validation set.
 
     Raises
     ------
@@ -91,7 +91,7 @@ def fit(
     -----
     Estimates are those of Surprise's ``fit`` to 1e-9 relative or better. `SlopeOne` and
     `CoClustering` read ratings as integers in Surprise, so that 4.5 stars count as 4; here they
-    count as 4.5. The validation part is drawn from the model's ``random_state``.
+    count as 4.5. The validation set is drawn from the model's ``random_state``.
 
     Examples
     --------

@@ -78,7 +78,7 @@ def fold_in(
     fitted = in_columns(model)
     entry = registry.entry_of(type(model))
     if entry is None or not entry.may_score(fitted):
-        raise AlgorithmError(f"{type(model).__name__}: a class of your own cannot take new users")
+        raise AlgorithmError(f"{type(model).__name__}: your own class cannot take new users")
     trainset = _of_new_users(fitted.trainset, _checked_ratings(fitted.trainset, ratings))
     folded = copy.copy(fitted)
     folded.trainset = trainset

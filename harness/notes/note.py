@@ -25,7 +25,7 @@ class Note:
     Parameters
     ----------
     code : str
-        What kind of fact it is, as ``ties-decide``: programs decide by it, never by the text.
+        What kind of fact it is, such as ``ties-decide``: programs decide by it, never by the text.
     values : mapping of str to JSON values
         The numbers and names of the fact. NumPy numbers become plain ones.
     where : str

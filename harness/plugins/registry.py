@@ -28,7 +28,7 @@ KINDS = {
     "splits": "a class of a split or a filter",
     "datasets": "a function that gives ratings",
     "readers": "a reader of a file format",
-    "analyses": "a class that looks at finished cells",
+    "analyses": "a class that analyses computed cells",
     "trackers": "a class that logs a run",
     "commands": "a click command",
     "candidates": "a class of candidates",

@@ -123,7 +123,7 @@ def _is_nested(values: Any) -> bool:
     """Return whether each part of a list is a list, and none a prediction or a row with ids."""
     parts = [*values]
     if any(hasattr(part, "est") for part in parts):
-        _refuse("found predictions of Surprise beside a second list; give them alone")
+        _refuse("found predictions of Surprise beside a second list; give only the predictions")
     for part in parts:
         if isinstance(part, tuple) and any(isinstance(value, str) for value in part):
             _refuse(
@@ -232,7 +232,7 @@ def _of_tables(true: pd.DataFrame, estimated: pd.DataFrame) -> tuple[Any, Any, A
         row = alone.iloc[0]
         lacking = SIDES[1] if row["_merge"] == "left_only" else SIDES[0]
         _refuse(
-            f"{len(alone):,} of {len(joined):,} pairs are in one table alone: user "
+            f"{len(alone):,} of {len(joined):,} pairs are in only one table: user "
             f"{row['user']!r}, item {row['item']!r} has no {lacking} value; give one of each for "
             "every item (lists of unrated items: harness.rankings.from_recommendations, or "
             "`harness evaluate`)"

@@ -47,8 +47,9 @@ def propensities(ratings: Ratings) -> Floats:
     if known is None or COLUMN not in known:
         there = "nothing is known of items" if known is None else ", ".join(map(str, known.columns))
         raise DataError(
-            f"{ratings.name}: no column {COLUMN!r} of items ({there}); give a file that has it, as "
-            "`items: items.csv` under `dataset`, or load(ratings, items=frame)"
+            f"{ratings.name}: no column {COLUMN!r} of items ({there}); give a file that has it, "
+            "for "
+            "example `items: items.csv` under `dataset`, or load(ratings, items=frame)"
         )
     texts = known[COLUMN]
     values = pd.to_numeric(texts, errors="coerce").to_numpy(dtype=np.float64)

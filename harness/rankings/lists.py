@@ -170,7 +170,7 @@ def from_recommendations(recommendations: Frame, interactions: Frame) -> Ranking
     for where, frame in frames.items():
         if not hasattr(frame, "keys") and not hasattr(frame, "columns"):
             raise MetricError(
-                f"{where}: {frame!r:.60} is no table; give a DataFrame or a mapping of columns"
+                f"{where}: {frame!r:.60} is not a table; give a DataFrame or a mapping of columns"
             )
     if "rank" in recommendations:
         keys = -as_floats("rank", _column(frames, "recommendations", "rank"))
@@ -219,7 +219,7 @@ def from_lists(
     sides: tuple[Sequence[Sequence[Hashable] | Mapping[Hashable, float]], ...] = predictions, labels
     for row in chain(sides, (items for side in sides for items in side)):
         if isinstance(row, str) or not hasattr(row, "__len__"):
-            raise MetricError(f"lists: {row!r:.60} is no list of items; give one for every user")
+            raise MetricError(f"lists: {row!r:.60} is not a list of items; give one for every user")
     if len(predictions) != len(labels):
         raise MetricError(
             f"lists: {counted(len(predictions), 'list')} of predictions and {len(labels)} of "

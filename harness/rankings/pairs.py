@@ -106,7 +106,7 @@ def from_predictions(predictions: Any) -> Rankings:
     ------
     MetricError
         If a prediction is none of these, has no true rating, or there is none. If the numbers of
-        pairs or triples look like ratings first and estimates second, as ``(r_ui, est)`` of
+        pairs or triples look like ratings first and estimates second, such as ``(r_ui, est)`` of
         Surprise: whole or half numbers first, and others second. For triples in lists by user, if
         the numbers do not tell which are the ratings.
 
@@ -353,8 +353,9 @@ def _row(where: str, prediction: object) -> Row:
         row = Row(user, estimate, rating, "pair" if is_pair else "triple")
     else:
         raise MetricError(
-            f"{where}: {prediction!r:.60} is no prediction; give "
-            "surprise.Prediction, (estimate, rating) or (user, estimate, rating), or two lists, as "
+            f"{where}: {prediction!r:.60} is not a prediction; "
+            "give surprise.Prediction, (estimate, rating) or (user, estimate, rating), or two "
+            "lists, as "
             "ndcg(true, estimated)"
         )
     if row.rating is None:

@@ -44,7 +44,7 @@ class Citation:
 
     @property
     def surnames(self) -> list[str]:
-        """The authors' surnames, with what belongs to them, as ``van``."""
+        """The authors' surnames, with what belongs to them, such as ``van``."""
         return [re.sub(r"^.*?(?=(\b[a-z]\S* )|\S+$)", "", author) for author in self.authors]
 
     @property
@@ -294,7 +294,7 @@ def _searches(info: RunInfo, config: Experiment) -> dict[str, object]:
     trials = grouped((printable(c.algorithm), c.n_trials) for c in info.cells if c.n_trials)
     trials_of = grouped((_span(numbers), name) for name, numbers in trials.items())
     validation = grouped(
-        (printable(config.tuning.validation_of(split).sentence("validation part")), split.kind)
+        (printable(config.tuning.validation_of(split).sentence("validation set")), split.kind)
         for split in config.split
     )
     return {

@@ -175,7 +175,7 @@ def _evidence(summary: Summary, table: ResultTable, label: str) -> TextTable:
     for name in table.ranked(label):
         record, components = table.records[name], variances.get(name, {})
         row = {"algorithm": name, label: table.text(label, record[label])}
-        row["of room"] = rounded(room[record["row"]], 3)
+        row["normalised"] = rounded(room[record["row"]], 3)
         if pair := of_pairs.get(name):
             row |= {key: rounded(pair[key], places) for key in ("difference", "low", "high")}
             row["d_z"] = rounded(pair.effect_size, 2)
@@ -186,7 +186,17 @@ def _evidence(summary: Summary, table: ResultTable, label: str) -> TextTable:
                 row[f"within ±{compared.margin:g}"] = pair.answer
         row |= {f"sd {x}": rounded(components.get(x, math.nan) ** 0.5, places) for x in levels}
         rows.append(row)
-    columns = ["algorithm", label, "of room", "difference", "low", "high", "d_z", "p", "detectable"]
+    columns = [
+        "algorithm",
+        label,
+        "normalised",
+        "difference",
+        "low",
+        "high",
+        "d_z",
+        "p",
+        "detectable",
+    ]
     columns += [] if compared.margin is None else [f"within ±{compared.margin:g}"]
     columns += [f"sd {level}" for level in levels]
     caption = sentences("evidence", compared=compared, levels=levels)

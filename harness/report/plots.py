@@ -212,7 +212,7 @@ class ParameterPlot(Plot):
     is_optional = True
     title = "Parameters"
     caption = (
-        "Each mark is a row of the table; a line joins rows that differ in this parameter alone. "
+        "Each mark is a row of the table; a line joins rows that differ only in this parameter. "
         "Bars: confidence intervals. To choose a value, search on validation ratings (`search:`): "
         "the best of these is chosen on the test ratings."
     )
@@ -250,7 +250,7 @@ class ParameterPlot(Plot):
                 self.lines.append(Line(line.algorithm, line.parameter, values, line.rest))
         if not self.lines:
             raise self._nothing(
-                "no two rows differ in one parameter alone; add some, as {name: KNNBasic, "
+                "no two rows differ in only one parameter; add some, as {name: KNNBasic, "
                 "label: k 5, params: {k: 5}} and another with k: 20"
             )
         self.parameter = self.parameter or self.lines[0].parameter
@@ -405,7 +405,7 @@ class NdcgOverKPlot(Plot):
     title = "Quality over k"
     caption = (
         "Names are in the order of the values at the last k. Bands (up to six algorithms): "
-        "confidence intervals. ≈: the line lies on that of the name above." + OUTSIDE
+        "confidence intervals. ≈: the line is covered by the line of the name above." + OUTSIDE
     )
     quantity = "{family}@k"
     is_of_family = True

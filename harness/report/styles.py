@@ -52,7 +52,7 @@ class AlgorithmStyle:
 
     @property
     def colour(self) -> str:
-        """The colour on a light page, as ``#rrggbb``."""
+        """The colour on a light page, such as ``#rrggbb``."""
         return COLOURS[self.hue][0]
 
     @property

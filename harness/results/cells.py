@@ -193,7 +193,7 @@ class CellFacts(Record):
     judged: dict[str, Annotated[float, Field(allow_inf_nan=False)] | None] = {}
     """By label, what a trial scored; None where no user has a score."""
     training: dict[str, Annotated[float, Field(allow_inf_nan=False)] | None] = {}
-    """By label, the value on the training part, where the config asks for it."""
+    """By label, the value on the training set, where the config asks for it."""
 
 
 class WorthOfWeights(Record):

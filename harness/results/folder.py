@@ -100,7 +100,7 @@ def digests_of(files: Mapping[str, bytes | Path]) -> dict[str, str]:
 
 def replace_run(folder: Path, files: Mapping[str, bytes | Path], advice: str = "") -> Path | None:
     """Write files in place of a run, and return where that is kept if it is another one."""
-    remedy = advice or "finished cells are kept: fix it and run again, or use --results DIR"
+    remedy = advice or "computed cells are cached: fix it and run again, or use --results DIR"
     with report_os_error(folder.parent, "cannot write the results", remedy):
         check_replaceable(folder, advice)
         return replace_folder(folder, files, own_names, place_of_earlier)

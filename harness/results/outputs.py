@@ -35,7 +35,7 @@ from harness.splits import Split
 LEFT_OUT = -1
 """The rank of an item that does not count; in files of earlier versions also the length of the list
 of a user who is not evaluated."""
-MAKE_ROOM = "free space, or set TMPDIR to another folder; finished cells are kept"
+MAKE_ROOM = "free space, or set TMPDIR to another folder; computed cells are cached"
 NO_TRAINING = "it depends on items and their training ratings, which a run does not keep"
 
 

@@ -147,7 +147,7 @@ def _check_names(info: RunInfo, parts: Iterable[tuple[str, Sequence[RowKey]]]) -
         if len({*names.values()}) < len(names):
             raise ValueError(f"two {kind} have the same name")
     if {cell.row for cell in info.cells} != {*rows}:
-        raise ValueError("its rows are not those of its cells")
+        raise ValueError("its rows do not match its cells")
     named: list[TableName] = [*info.rows, *info.cells, *info.bounds, *info.statistics]
     for part in [*named, *info.conventions, *info.ties, *info.groups]:
         if tables.get(part.table) != part.names:

@@ -65,11 +65,12 @@ class Run(SessionViews):
         Where the run is kept that was in the folder when this one was written there; None where
         there was none, or the same.
     changed : list of str
-        What differs between the two, as ``other data``.
+        What differs between the two, such as ``other data``.
     removed : list of Path
         Earlier runs that are gone, as ``results: {keep: 10}`` says.
     outdated : list of str
-        Files made from an earlier run of this name, as ``report.html``, that were removed with it.
+        Files made from an earlier run of this name, such as ``report.html``, that were removed with
+        it.
     """
 
     def __init__(

@@ -26,7 +26,7 @@ Codes: TypeAlias = NDArray[np.int32]
 def is_mean_of_users(metric: Metric) -> bool:
     """Return whether the value of a metric is a mean of users' scores, as that of ``ndcg@10``.
 
-    The others, as ``rmse``, are computed from all pairs or all lists of a cell at once.
+    The others, such as ``rmse``, are computed from all pairs or all lists of a cell at once.
     """
     return metric.definition.per_user and not metric.pooled
 

@@ -268,7 +268,7 @@ class GroupMean(AlgorithmMean):
 
 
 class GroupResult(Record):
-    """A group of users or items: its members in the test part, and the users with a score."""
+    """A group of users or items: its members in the test set, and the users with a score."""
 
     group: Word
     n_members: Count
@@ -304,5 +304,5 @@ class GroupScores(TableName):
 
     @property
     def title(self) -> str:
-        """What is divided by what, as ``users: age``."""
+        """What is divided by what, such as ``users: age``."""
         return f"{self.side}: {self.by}"

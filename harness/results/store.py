@@ -190,7 +190,7 @@ class CellStore:
         """
         path = self.path(key)
         advice = "free space, fix permissions or set HARNESS_CACHE to another folder"
-        with report_os_error(path.parent, "cannot write a finished cell", advice):
+        with report_os_error(path.parent, "cannot write a cell to the cache", advice):
             for part in leftovers(path):
                 part.unlink(missing_ok=True)
             write_whole(path, record.to_bytes(key), durable=not record.facts.judged)
@@ -243,7 +243,7 @@ class CellStore:
     def check_writable(self) -> None:
         """Make the folder, and see that a file can be written there."""
         advice = "fix it or set HARNESS_CACHE to another folder"
-        with report_os_error(self.folder, "finished cells cannot be kept there", advice):
+        with report_os_error(self.folder, "cells cannot be cached there", advice):
             self.folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=self.folder) as probe:
                 probe.write(b"room for a cell")
@@ -359,9 +359,9 @@ def parts_of_cell(data: bytes, key: str) -> dict[str, Any]:
             raise ValueError("its arrays contradict each other")
     except ValidationError as error:
         where = ".".join(str(part) for part in error.errors()[0]["loc"]) or "its header"
-        raise ResultsError(f"not a finished cell ({where} is not right)") from None
+        raise ResultsError(f"not a cached cell ({where} is not right)") from None
     except (MetricError, IndexError, TypeError, ValueError) as error:
-        raise ResultsError(f"not a finished cell ({error})") from None
+        raise ResultsError(f"not a cached cell ({error})") from None
     return {**described, "users": users, "rankings": rankings, "pairs": pairs}
 
 
@@ -390,7 +390,7 @@ def are_possible(lists: Rankings, pairs: Pairs) -> bool:
 def unpacked(magic: bytes, data: bytes) -> tuple[bytes, Arrays]:
     """Return the header and the arrays of a file; a ResultsError if it is another, or damaged."""
     if not data.startswith(magic):
-        raise ResultsError("not a finished cell, or written by another version")
+        raise ResultsError("not a cached cell, or written by another version")
     start = len(magic) + hashlib.sha256().digest_size
     content = data[start:]
     if hashlib.sha256(content).digest() != data[len(magic) : start]:
@@ -402,4 +402,4 @@ def unpacked(magic: bytes, data: bytes) -> tuple[bytes, Arrays]:
             arrays = {name: np.ascontiguousarray(file[name]) for name in file.files}
         return arrays.pop("header").tobytes(), arrays
     except Exception as error:  # of bytes that are no archive, NumPy and zipfile raise anything
-        raise ResultsError(f"not a finished cell ({error})") from None
+        raise ResultsError(f"not a cached cell ({error})") from None

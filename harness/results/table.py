@@ -331,7 +331,7 @@ def _errors_of(cell: AnyCell) -> list[str]:
 
 
 def _errors(cells: Sequence[AnyCell]) -> str:
-    """Return why cells and metrics failed, as ``fold 1: out of memory; folds 2, 3: no``."""
+    """Return why cells and metrics failed, such as ``fold 1: out of memory; folds 2, 3: no``."""
     folds: dict[str, dict[str, None]] = {}
     for cell in cells:
         for error in _errors_of(cell):
@@ -404,7 +404,7 @@ def comparison_of(info: RunInfo, table: str, label: str) -> MetricComparison | N
 
 
 def row_name(row: Mapping[Any, Any]) -> str:
-    """Return the name of a row of a results table, as ``SVD (4 of 7 cells)`` where 3 failed."""
+    """Return the name of a row of a table, such as ``SVD (4 of 7 cells)`` where 3 failed."""
     if not (row["n_cells"] and row["n_failed"]):
         return str(row["algorithm"])
     return f"{row['algorithm']} ({row['n_cells']} of {row['n_cells'] + row['n_failed']} cells)"
@@ -579,17 +579,17 @@ def training_frame(info: RunInfo) -> pd.DataFrame:
     """Return a row for each row of the results table: names, and each metric on both parts.
 
     Values are means over folds and seeds, as `surprise.model_selection.cross_validate` has them for
-    each; the column of the training part is the label with `` (training)``. NaN where a value is
+    each; the column of the training set is the label with `` (training)``. NaN where a value is
     missing in a cell.
 
     Raises
     ------
     ResultsError
-        If the run has no values of the training part.
+        If the run has no values of the training set.
     """
     if not any(cell.training for cell in info.finished):
         raise ResultsError(
-            f"{info.name}: no values of the training part; add `outputs: {{training: true}}` to "
+            f"{info.name}: no values of the training set; add `outputs: {{training: true}}` to "
             "its config and run it again"
         )
     rows = []
@@ -622,10 +622,11 @@ def training_tables(info: RunInfo) -> list[TextTable]:
         ]
         where = f", {', '.join(names)}" if len(info.tables) > 1 else ""
         caption = (
-            "Means over folds and seeds. On the training part each user's training ratings are "
-            "ranked. A model that is much better there than on the test part has learnt its noise."
+            "Means over folds and seeds. On the training set, each user's training ratings are "
+            "ranked. A model that is much better there than on the test set has learnt the noise "
+            "of its ratings."
         )
-        title = f"test and training part{where}"
+        title = f"test and training set{where}"
         tables.append(TextTable(title, caption, number, ["algorithm", *columns], rows))
     return tables
 
@@ -729,7 +730,7 @@ def _group_table(info: RunInfo, entry: GroupScores) -> TextTable:
         caption.append(few)
     if of_items:
         caption.append(
-            "Ranks are those of the whole lists; items of the group alone are relevant and in the "
+            "Ranks are of the whole lists; only items of the group are relevant and in the "
             "ideal. Users without a relevant item of the group have no score."
         )
     where = f", {', '.join(entry.names)}" if len(info.tables) > 1 else ""
@@ -763,7 +764,7 @@ _LATEX = (
 )
 """How LaTeX writes what is special in it, or not in its usual fonts."""
 _LIGATURES = re.compile(r"(?<=[-`',!?])(?=[-`',])")
-"""Between two characters that LaTeX would join, as ``--`` into a dash."""
+"""Between two characters that LaTeX would join, such as ``--`` into a dash."""
 
 
 def escape_latex(text: object) -> str:

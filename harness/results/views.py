@@ -51,7 +51,7 @@ class SessionViews(Named):
 
     def __getitem__(self, key: object) -> NoReturn:
         """Say where the rows are: a run has several tables, and rows have names in each."""
-        raise TypeError(f"run[{key!r:.60}]: a run has no items; its rows are those of `run.table`")
+        raise TypeError(f"run[{key!r:.60}]: a run has no items; use the rows of `run.table`")
 
     def __len__(self) -> NoReturn:
         """Say what has a length: a run has rows, users and cells."""

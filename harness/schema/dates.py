@@ -25,7 +25,7 @@ def seconds(moment: int | str) -> int:
 
 
 def span_seconds(span: str) -> int:
-    """Return a span of time, as `90 days`, in seconds."""
+    """Return a span of time, such as `90 days`, in seconds."""
     number, unit = span.rstrip("s").split()
     return int(number) * _UNITS[unit]
 
@@ -45,7 +45,7 @@ def _check_point(point: object) -> object:
         return _check_moment(point)
     if is_share(point):
         return point
-    expected = "a share of the ratings, as 0.8, or a date, as 1998-01-31"
+    expected = "a proportion of the ratings, such as 0.8, or a date, such as 1998-01-31"
     raise ValueError(f"found {point!r}; write {expected}")
 
 
@@ -67,7 +67,9 @@ def _check_duration(duration: object) -> object:
 def _check_span(span: object) -> object:
     if is_share(span) or (isinstance(span, str) and re.fullmatch(_DURATION, span)):
         return span
-    raise ValueError(f"found {span!r}; write a share of the ratings, as 0.2, or {_A_DURATION}")
+    raise ValueError(
+        f"found {span!r}; write a proportion of the ratings, such as 0.2, or {_A_DURATION}"
+    )
 
 
 Moment = Annotated[
@@ -91,8 +93,8 @@ Points = Annotated[
 
 
 Duration = Annotated[str, BeforeValidator(_check_duration, json_schema_input_type=str)]
-"""A span of time, as `90 days`."""
+"""A span of time, such as `90 days`."""
 
 
 Span = Annotated[float | str, BeforeValidator(_check_span, json_schema_input_type=Share | str)]
-"""A share of the ratings, or a span of time, as `90 days`."""
+"""A share of the ratings, or a span of time, such as `90 days`."""

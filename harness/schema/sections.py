@@ -476,7 +476,8 @@ def is_share(value: object) -> bool:
 def _check_size(size: object, smallest: int = 1) -> object:
     if is_share(size) or (type(size) is int and smallest <= size < MOST_RATINGS):
         return size
-    expected = f"a share between 0 and 1, as 0.2, or a count of at least {smallest}, as 10"
+    counts = f"a count of at least {smallest}, such as 10"
+    expected = f"a proportion between 0 and 1, such as 0.2, or {counts}"
     raise ValueError(f"found {size!r}; write {expected}")
 
 

@@ -28,24 +28,24 @@ from harness.schema.sections import Kind, State
 Mask = NDArray[np.bool_]
 Rows = NDArray[np.int64]
 Parts = tuple[Rows, Rows]
-"""Rows of the training part, in training order, and of the test part."""
+"""Rows of the training set, in training order, and of the test set."""
 Notes = tuple[Note, ...]
 """What the rows do not show, a sentence each."""
 
 
 @dataclass(frozen=True, eq=False)
 class Fold:
-    """Ratings divided into a training and a test part.
+    """Ratings divided into a training and a test set.
 
     Parameters
     ----------
     ratings : Ratings
         What was divided.
     train : ndarray of int64, shape (n_train,)
-        Rows of the training part in the order in which a model sees them, which decides what
+        Rows of the training set in the order in which a model sees them, which decides what
         stochastic gradient descent learns.
     test : ndarray of int64, shape (n_test,)
-        Rows of the test part; none is in `train`, unless a config requests it.
+        Rows of the test set; none is in `train`, unless a config requests it.
     name : str
         The kind of split as tables name it; equal for all folds.
     fold : int
@@ -87,7 +87,7 @@ class Fold:
 
 
 class SplitSection(Kind):
-    """A way to divide ratings into a training and a test part."""
+    """A way to divide ratings into a training and a test set."""
 
     plugin_kind, family = "splits", "split"
     of_record = "harness.splits.base:RecordedSplit"
@@ -98,7 +98,7 @@ class SplitSection(Kind):
     """Whether it is a point of a learning curve, of which notes say if more ratings would help."""
 
     validation: SplitSection | None = None
-    """A second split, of the training part, for tuning."""
+    """A second split, of the training set, for tuning."""
 
     @property
     def n_folds(self) -> int:
@@ -109,7 +109,7 @@ class SplitSection(Kind):
     def _validation_is_flat(self) -> Self:
         if self.validation is not None and self.validation.validation is not None:
             raise ValueError(
-                "a validation part with a validation part of its own; remove the inner one"
+                "a validation set that has its own validation set; remove the inner one"
             )
         return self
 
@@ -117,7 +117,7 @@ class SplitSection(Kind):
     def splits(
         self, ratings: Ratings, rows: Rows | None, seed: int, base: Path | None
     ) -> list[Fold]:
-        """Divide ratings, or the training part in `rows` (rising), or raise SplitError.
+        """Divide ratings, or the training set in `rows` (rising), or raise SplitError.
 
         `seed` is the run's; `base` is where relative paths start.
         """
@@ -127,7 +127,7 @@ class SplitSection(Kind):
         """Return the short name that tables use."""
 
     @abstractmethod
-    def sentence(self, part: str = "test part") -> str:
+    def sentence(self, part: str = "test set") -> str:
         """Return a sentence for the methods text; `part` names where models are scored."""
 
     @property
@@ -141,7 +141,7 @@ class SplitSection(Kind):
         return None
 
     def inner(self) -> SplitSection | None:
-        """Return how a training part of this kind is divided if no config says so.
+        """Return how a training set of this kind is divided if no config says so.
 
         None for a random split; a split in time is divided in time.
         """
@@ -229,9 +229,9 @@ def make(
 def validation(
     split: Fold, section: SplitSection, seed: int, base: Path | None = None
 ) -> list[Fold]:
-    """Split the training part of a split again, into one or several folds; its test part is unused.
+    """Split the training set of a split again, into one or several folds; its test set is unused.
 
-    The rows are those of the whole data; the training part is taken in the order of the data.
+    The rows are those of the whole data; the training set is taken in the order of the data.
     """
     rows = np.sort(split.train)
     return section.splits(split.ratings, rows, seeds.derive(seed, "validation"), base)
@@ -243,7 +243,7 @@ def assemble(
     """Check the parts of every fold of `rows`, or of all ratings, then name and hash them."""
     n_divided, n_folds = len(ratings), len(folds)
     if rows is not None:
-        name, n_divided = f"{name} of the training part", len(rows)
+        name, n_divided = f"{name} of the training set", len(rows)
     splits = []
     for fold, (train, test) in enumerate(folds):
         digest = hashlib.sha256(f"{ratings.fingerprint} {len(train)} {len(test)}\n".encode())
@@ -314,9 +314,9 @@ class RecordedSplit(SplitSection):
         """Return the name that the run recorded."""
         return self.facts.get("name", self.kind)
 
-    def sentence(self, part: str = "test part") -> str:
+    def sentence(self, part: str = "test set") -> str:
         """Return the sentence that the run recorded."""
-        return self.facts.get("sentence", f"{self.kind} divides the ratings.")
+        return self.facts.get("sentence", f"{self.kind} splits the ratings.")
 
 
 class RecordedFilter(FilterSection):

@@ -29,10 +29,10 @@ class ItemHoldout(DrawnSplit):
     kind: Literal["item-holdout"] = "item-holdout"
     """A sample of items is tested, by default new ones, of which a model has seen no rating."""
     items: Size = 0.2
-    """Share (rounded up) or count of test items."""
+    """Proportion (rounded up) or count of test items."""
     given: SizeOrZero = 0
-    """Share (rounded down) or count of a test item's ratings that are in training; an item with
-    no more ratings than that is training only."""
+    """Proportion (rounded down) or count of a test item's ratings that are in training; an item
+    with no more ratings than that is training only."""
     random_state: Seed = None
 
     def draw(self, ratings: Ratings, state: int) -> tuple[list[Parts], Notes]:
@@ -58,8 +58,9 @@ class ItemHoldout(DrawnSplit):
         given = f", given {written(self.given)}" if self.given else ""
         return f"item holdout {written(self.items)}{given}"
 
-    def sentence(self, part: str = "test part") -> str:
-        who = f"Of {written(self.items)} of the items, drawn at random{seeded(self.random_state)}"
+    def sentence(self, part: str = "test set") -> str:
+        chosen = f"sampled at random{seeded(self.random_state)}"
+        who = f"For {written(self.items)} of the items, {chosen}"
         given, rest = "no rating is given and all", "all other items are training."
         if self.given:
             given = f"{written(self.given)} of their ratings are given and the others"
@@ -73,10 +74,10 @@ class ItemFraction(DrawnSplit):
     """The same share of every item's ratings."""
 
     kind: Literal["item-fraction"] = "item-fraction"
-    """A share of each item's ratings, drawn at random, is the test part."""
+    """A proportion of each item's ratings, sampled at random, is the test set."""
     fraction: Share = 0.25
-    """Share of test ratings. An item's other ratings are rounded to the nearest count, a half to
-    the even one, so an item with few ratings may be in one part alone."""
+    """Proportion of test ratings. An item's other ratings are rounded to the nearest count, a half
+    to the even one, so an item with few ratings may be in only one set."""
     random_state: LegacySeed = None
     like: Literal["recommenders"] | None = None
     """Order both parts by item and draw, row for row as `python_stratified_split` with
@@ -100,9 +101,9 @@ class ItemFraction(DrawnSplit):
         like = ", as recommenders" if self.like else ""
         return f"item fraction {written(self.fraction)}{like}"
 
-    def sentence(self, part: str = "test part") -> str:
+    def sentence(self, part: str = "test set") -> str:
         like = " as by python_stratified_split of Recommenders" if self.like else ""
         return (
-            f"{written(self.fraction)} of each item's ratings, drawn at random{like}"
+            f"{written(self.fraction)} of each item's ratings, sampled at random{like}"
             f"{seeded(self.random_state)}, are the {part}."
         )

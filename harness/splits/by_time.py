@@ -21,16 +21,16 @@ class GlobalTime(DrawnSplit):
     """One moment for all users: training before, test from then on."""
 
     kind: Literal["global-time"] = "global-time"
-    """Ratings before a moment are the training part; those at or after it are the test part."""
+    """Ratings before a moment are the training set; those at or after it are the test set."""
     added = frozenset({"last"})
     quantile: Share | None = None
-    """The moment is the timestamp that this share of the ratings comes before; ratings of that
+    """The moment is the timestamp that this proportion of the ratings comes before; ratings of that
     very second are all test. 0.8 when no key is given."""
     date: Moment | None = None
     """The moment itself: a date or time (UTC), or seconds since 1970."""
     last: Duration | None = None
-    """The test part is the end of the data, as `3 weeks`: what is that much older than the latest
-    rating, or more, is training."""
+    """The test set is the end of the data, such as `3 weeks`: what is that much older than the
+    latest rating, or more, is training."""
 
     @model_validator(mode="before")
     @classmethod
@@ -69,7 +69,7 @@ class GlobalTime(DrawnSplit):
             return f"last {self.last}"
         return f"global time {self.quantile if self.date is None else self.date}"
 
-    def sentence(self, part: str = "test part") -> str:
+    def sentence(self, part: str = "test set") -> str:
         if self.last is not None:
             return (
                 f"The ratings of the last {self.last} of the data are the {part}, those before "
@@ -93,14 +93,14 @@ class Rolling(DrawnSplit):
     """Folds in time: each is trained on ratings before a moment, its origin, and tested on ratings
     from it on. Each bound is a moment, and the ratings of that very second come after it."""
     origins: Points = 5
-    """A number of moments, which cut the ratings into parts of equal size, the first of them for
-    training alone; or a rising list of moments, each a quantile or a date as in `global-time`."""
+    """A number of moments, which cut the ratings into parts of equal size, the first of them only
+    for training; or a rising list of moments, each a quantile or a date as in `global-time`."""
     window: Span | None = None
-    """Training of a fold: null, all ratings before the origin; or the latest before it: a share of
-    all ratings, as 0.2, or a span of time, as `90 days`."""
+    """Training of a fold: null, all ratings before the origin; or the latest before it: a
+    proportion of all ratings, such as 0.2, or a span of time, such as `90 days`."""
     horizon: Span | None = None
-    """Test of a fold: null, the ratings up to the next origin, those of the last up to the end; or
-    those from the origin on: a share of all ratings, or a span of time."""
+    """Test of a fold: null, the ratings up to the next origin, for the last origin up to the end;
+    or the ratings from the origin on: a proportion of all ratings, or a span of time."""
 
     @property
     def n_folds(self) -> int:
@@ -150,7 +150,7 @@ class Rolling(DrawnSplit):
         parts += [f"horizon {written(self.horizon)}"] if self.horizon else []
         return ", ".join(parts)
 
-    def sentence(self, part: str = "test part") -> str:
+    def sentence(self, part: str = "test set") -> str:
         if isinstance(self.origins, int):
             origins = (
                 f"{counted(self.origins, 'moment')} between {self.origins + 1} parts of the "

@@ -30,7 +30,7 @@ from harness.splits.base import (
 
 Choice = Annotated[
     Literal["random", "latest"],
-    Field(description="Which of a user's ratings are the test: drawn at random, or the latest."),
+    Field(description="Which of a user's ratings are the test: sampled at random, or the latest."),
 ]
 
 
@@ -51,7 +51,7 @@ Counts = NDArray[np.int64] | NDArray[np.float64]
 
 
 class _PerUser(DrawnSplit):
-    """A number of ratings of each user, the latest or drawn at random, is the test part."""
+    """A number of ratings of each user, the latest or drawn at random, is the test set."""
 
     added = frozenset({"equal_times"})
 
@@ -151,7 +151,7 @@ class _PerUser(DrawnSplit):
 
     @classmethod
     def _kind_inside(cls) -> type[SplitSection]:
-        """Return the kind by which the latest ratings of a training part are validation."""
+        """Return the kind by which the latest ratings of a training set are validation."""
         return cls
 
     def _order(self) -> str:
@@ -160,7 +160,7 @@ class _PerUser(DrawnSplit):
 
     def _chosen(self) -> str:
         if self.choose == "random":
-            return "drawn at random"
+            return "sampled at random"
         if self.equal_times == "item":
             return "the latest (at equal times by the item's id)"
         return "the latest"
@@ -178,12 +178,12 @@ class LeaveNOut(_PerUser):
     """The same number of test ratings for every user."""
 
     kind: Literal["leave-n-out"] = "leave-n-out"
-    """A fixed number of each user's ratings is the test part."""
+    """A fixed number of each user's ratings is the test set."""
     added = _PerUser.added | {"users"}
     n: int = Field(default=1, ge=1)
     """Test ratings of each user."""
     users: Size | None = None
-    """Share (rounded up) or count of users who are tested, drawn at random; the others are
+    """Proportion (rounded up) or count of users who are tested, sampled at random; the others are
     training. null: all users."""
     choose: Choice = "random"
     equal_times: EqualTimes = "row"
@@ -230,14 +230,14 @@ class LeaveNOut(_PerUser):
             name += f", {self.n_splits} draws"
         return name + (", as surprise" if self.like == "surprise" else "")
 
-    def sentence(self, part: str = "test part") -> str:
+    def sentence(self, part: str = "test set") -> str:
         many = ("ratings", "are") if self.n > 1 else ("rating", "is")
         least = counted(self.n + self.min_train, "rating")
         like = " as by Surprise's LeaveOneOut" if self.like else ""
         draws = f", in {self.n_splits} independent draws" if self.n_splits > 1 else ""
         who, rest = "each user", ""
         if self.users is not None:
-            who = f"each of {written(self.users)} users drawn at random"
+            who = f"each of {written(self.users)} users sampled at random"
             who = who.replace("% users", "% of the users")
             rest = " All other users are training."
         return (
@@ -251,9 +251,9 @@ class UserFraction(_PerUser):
     """The same share of every user's ratings."""
 
     kind: Literal["user-fraction"] = "user-fraction"
-    """A share of each user's ratings is the test part."""
+    """A proportion of each user's ratings is the test set."""
     fraction: Share = 0.2
-    """Share of test ratings, rounded to the nearest count, but at least one and never all."""
+    """Proportion of test ratings, rounded to the nearest count, but at least one and never all."""
     choose: Choice = "random"
     equal_times: EqualTimes = "row"
     too_few: Policy = "error"
@@ -268,7 +268,7 @@ class UserFraction(_PerUser):
     def describe(self) -> str:
         return f"user fraction {written(self.fraction)} {self.choose}{self._order()}"
 
-    def sentence(self, part: str = "test part") -> str:
+    def sentence(self, part: str = "test set") -> str:
         return (
             f"{written(self.fraction)} of each user's ratings, {self._chosen()}"
             f"{seeded(self.random_state)}, at least one and never all, are the {part}. "
@@ -282,9 +282,9 @@ class UserHoldout(_PerUser):
     kind: Literal["user-holdout"] = "user-holdout"
     """A sample of users is tested; all other users are training."""
     users: Size = 0.2
-    """Share (rounded up) or count of test users."""
+    """Proportion (rounded up) or count of test users."""
     given: SizeOrZero = 0.8
-    """Share (rounded down) or count of a test user's ratings that are in training."""
+    """Proportion (rounded down) or count of a test user's ratings that are in training."""
     choose: Choice = "random"
     equal_times: EqualTimes = "row"
     too_few: Policy = "error"
@@ -309,9 +309,10 @@ class UserHoldout(_PerUser):
         name = f"user holdout {written(self.users)}, given {written(self.given)}"
         return f"{name} {self.choose}{self._order()}"
 
-    def sentence(self, part: str = "test part") -> str:
+    def sentence(self, part: str = "test set") -> str:
         return (
-            f"Of {written(self.users)} of the users, drawn at random{seeded(self.random_state)}, "
+            f"For {written(self.users)} of the users, sampled at random"
+            f"{seeded(self.random_state)}, "
             f"{written(self.given)} of their ratings are given and the others, "
             f"{self._chosen()}, are the {part}; all other users are training. "
             f"{self._policy('a rating that is not given', 'test user')}"

@@ -78,8 +78,8 @@ class MaxRatingsPerUser(FilterSection):
     n: Count
     """Most ratings that a user keeps."""
     choose: Literal["random", "latest"] = "random"
-    """Which are kept: drawn at random, or the latest; of two with one timestamp the one further
-    down in the data is the later one."""
+    """Which are kept: sampled at random, or the latest; of two with one timestamp, the later one
+    is further down in the data."""
     random_state: State | None = None
     """Seed of the draw; null: from the run's seed."""
 
@@ -149,9 +149,9 @@ class SampleUsers(FilterSection):
     example: ClassVar[Mapping[str, object]] = {"n": 0.8}
 
     kind: Literal["sample-users"] = "sample-users"
-    """Keep a sample of the users, drawn at random."""
+    """Keep a random sample of the users."""
     n: Size
-    """Share (rounded up) or count of users that are kept."""
+    """Proportion (rounded up) or count of users that are kept."""
     random_state: State | None = None
     """Seed of the draw; null: from the run's seed."""
 

@@ -31,9 +31,9 @@ class Judgements(SplitSection):
 
     from_files = True
     kind: Literal["judgements"] = "judgements"
-    """All ratings are training, and the test part is the relevance judgements of a file. A
-    judgement of 0 is one of an item that is not relevant; one of an item that the user rated in
-    training is left out."""
+    """All ratings are training, and the test set is the relevance judgements of a file. A judgement
+    of 0 marks an item that is not relevant; a judgement of an item that the user rated in training
+    is left out."""
     path: Annotated[str, Field(min_length=1)]
     """Qrels of TREC or ranx, or a table of user, item and, unless all are 1, grade."""
 
@@ -110,12 +110,12 @@ class Judgements(SplitSection):
         """Return the name of the file."""
         return f"judgements {PureWindowsPath(self.path).name}"  # of a path of any system
 
-    def sentence(self, part: str = "test part") -> str:
+    def sentence(self, part: str = "test set") -> str:
         """Return a sentence for the methods text."""
         return (
             f"Models learn from all ratings, and the {part} is relevance judgements that are read "
-            f"from {PureWindowsPath(self.path).name}, without those of items that their user rated "
-            "in training."
+            f"from {PureWindowsPath(self.path).name}, without judgements of items that their user "
+            "rated in training."
         )
 
 

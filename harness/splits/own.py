@@ -3,7 +3,7 @@
 ::
 
     class Weekday(harness.Split):
-        '''Ratings of one day of the week are the test part.'''
+        '''Ratings of one day of the week are the test set.'''
 
         day: int = 6
 
@@ -87,7 +87,7 @@ class Split(_Own, DrawnSplit):
     def divide(
         self, ratings: Ratings, rng: np.random.Generator
     ) -> Iterator[tuple[ArrayLike, ArrayLike]]:
-        """Yield the training and the test part of each fold.
+        """Yield the training and the test set of each fold.
 
         Parameters
         ----------
@@ -158,7 +158,7 @@ class Split(_Own, DrawnSplit):
             raise SplitError(f"{where}: a row is there twice; give each once")
         return rows.astype(np.int64)
 
-    def sentence(self, part: str = "test part") -> str:
+    def sentence(self, part: str = "test set") -> str:
         """Return the first line of the docstring, with the keys that are not at their defaults."""
         first = (type(self).__doc__ or self.describe()).strip().splitlines()[0].rstrip(".")
         keys = self.stated({"validation", "kind", "random_state"})

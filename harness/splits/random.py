@@ -22,18 +22,19 @@ class Holdout(DrawnSplit):
     """One random split of the ratings."""
 
     kind: Literal["holdout"] = "holdout"
-    """A share of the ratings, drawn at random, is the test part."""
+    """A proportion of the ratings, sampled at random, is the test set."""
     added = frozenset({"n_splits"})
     test_size: Size | None = TEST_SHARE
-    """Share or count of test ratings, a share rounded up; null: all that is not training. With
-    `like: sklearn` and a `train_size`, null unless given."""
+    """Proportion or count of test ratings, a proportion rounded up; null: all that is not training.
+    With `like: sklearn` and a `train_size`, null unless given."""
     train_size: Size | None = None
-    """Share or count of training ratings, a share rounded down; null: all that is not test."""
+    """Proportion or count of training ratings, a proportion rounded down; null: all that is not
+    test."""
     random_state: LegacySeed = None
     shuffle: bool = True
     """Whether the ratings are shuffled first; if not, `surprise` tests on the last of them."""
     n_splits: Folds = 1
-    """How many independent random draws, as `ShuffleSplit` makes them; folds may overlap."""
+    """How many independent random splits, as in `ShuffleSplit`; folds may overlap."""
     like: Literal["surprise", "sklearn"] = "surprise"
     """Which library's `train_test_split` and `ShuffleSplit` are reproduced, row for row."""
 
@@ -75,7 +76,7 @@ class Holdout(DrawnSplit):
         folds, rng = [], np.random.RandomState(state)  # one for all draws, as both libraries have
         for _ in range(self.n_splits):
             order = rng.permutation(n) if self.shuffle else np.arange(n)
-            if self.shuffle and self.like == "sklearn":  # its permutation begins with the test part
+            if self.shuffle and self.like == "sklearn":  # its permutation begins with the test set
                 folds.append((order[n_test : n_test + n_train], order[:n_test]))
             else:
                 folds.append((order[:n_train], order[n_train : n_train + n_test]))
@@ -92,12 +93,12 @@ class Holdout(DrawnSplit):
         name += f", {self.n_splits} draws" if self.n_splits > 1 else ""
         return name + (", as sklearn" if self.like == "sklearn" else "")
 
-    def sentence(self, part: str = "test part") -> str:
+    def sentence(self, part: str = "test set") -> str:
         test = None if self.test_size is None else f"{written(self.test_size)} of the ratings"
         train = None if self.train_size is None else f"{written(self.train_size)} of the ratings"
         like = {"surprise": "Surprise", "sklearn": "scikit-learn"}[self.like]
         if self.shuffle:
-            how = f"drawn at random as by {like}{seeded(self.random_state)}"
+            how = f"sampled at random as by {like}{seeded(self.random_state)}"
             rest = f"; {train} are training" if test and train else ""
             draws = f", in {self.n_splits} independent draws" if self.n_splits > 1 else ""
             return f"{test or f'All but {train}'}, {how}, are the {part}{draws}{rest}."
@@ -156,7 +157,7 @@ class KFold(_Folds):
     """Cross-validation over the ratings, as `surprise.model_selection.KFold`."""
 
     kind: Literal["kfold"] = "kfold"
-    """Each rating is in the test part of exactly one fold."""
+    """Each rating is in the test set of exactly one fold."""
     added = frozenset({"within_users"})
     n_splits: SeveralFolds = 5
     """How many folds."""
@@ -171,12 +172,12 @@ class KFold(_Folds):
         name = f"{self.n_splits}-fold" + (" within users" if self.within_users else "")
         return name + ("" if self.shuffle else ", unshuffled")
 
-    def sentence(self, part: str = "test part") -> str:
+    def sentence(self, part: str = "test set") -> str:
         how = f"at random into {self.n_splits} folds{seeded(self.random_state)}"
         if not self.shuffle:
             how = f"in the order of the data into {self.n_splits} folds"
         whose = "ratings of each user" if self.within_users else "ratings"
-        return f"The {whose} were divided {how}, each the {part} once."
+        return f"The {whose} were split {how}, each the {part} once."
 
 
 class RepeatedKFold(_Folds):
@@ -193,9 +194,9 @@ class RepeatedKFold(_Folds):
     def describe(self) -> str:
         return f"{self.n_repeats} x {self.n_splits}-fold"
 
-    def sentence(self, part: str = "test part") -> str:
+    def sentence(self, part: str = "test set") -> str:
         return (
-            f"The ratings were divided at random into {self.n_splits} folds, {self.n_repeats} "
+            f"The ratings were split at random into {self.n_splits} folds, {self.n_repeats} "
             f"times{seeded(self.random_state)}; each fold is the {part} once."
         )
 
@@ -214,7 +215,7 @@ class OwnTraining(DrawnSplit):
     def describe(self) -> str:
         return "own training data"
 
-    def sentence(self, part: str = "test part") -> str:
+    def sentence(self, part: str = "test set") -> str:
         return (
             f"All ratings are training and {part} at once: the scores say how well models fit, "
             "not how well they predict."

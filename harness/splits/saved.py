@@ -58,10 +58,10 @@ class Predefined(SplitSection):
     The columns have their usual names or the order user, item, rating, and ratings have a decimal
     point, whatever `columns` and `decimal` say about the data."""
     train: str | None = None
-    """Path of a fold's training ratings; null: all ratings that are not in its test file. Those of
-    a `validation` file are added: they are set apart while settings are compared."""
+    """Path of a fold's training ratings; null: all ratings that are not in its test file. The
+    ratings of a `validation` file are added: they are set apart while settings are compared."""
     folds: Annotated[list[int | str], Field(min_length=1)] | None = None
-    """What `{fold}` stands for in turn, as `[1, 2, 3, 4, 5]`."""
+    """What `{fold}` stands for in turn, such as `[1, 2, 3, 4, 5]`."""
     file: str | None = None
     """Path of a file with columns for user, item and fold."""
     in_training: Literal["error", "drop"] = "error"
@@ -194,7 +194,7 @@ class Predefined(SplitSection):
             return f"predefined by column {self.column}"
         return "predefined" if self.folds is None else f"predefined {len(self.folds)}-fold"
 
-    def sentence(self, part: str = "test part") -> str:
+    def sentence(self, part: str = "test set") -> str:
         start = f"Training and {part} were split in advance"
         if self.file is not None:
             return f"{start} and are read from the column {self.column} of {_name(self.file)}."
@@ -226,12 +226,12 @@ class SavedSplit(SplitSection):
         splits = read(placed(self.path, base), ratings)
         if rows is None:
             return splits
-        name = f"{self.describe()} of the training part"
+        name = f"{self.describe()} of the training set"
         for split in splits:
             n_outside = len(np.setdiff1d(np.concatenate([split.train, split.test]), rows))
             if n_outside:
                 raise SplitError(
-                    f"{name}: {n_outside:,} of its ratings are not in the training part; "
+                    f"{name}: {n_outside:,} of its ratings are not in the training set; "
                     "save a split of that part"
                 )
         return [replace(split, name=name) for split in splits]
@@ -239,7 +239,7 @@ class SavedSplit(SplitSection):
     def describe(self) -> str:
         return f"file {_name(self.path)}"
 
-    def sentence(self, part: str = "test part") -> str:
+    def sentence(self, part: str = "test set") -> str:
         return f"Training and {part} were split in advance and are read from {_name(self.path)}."
 
 
@@ -286,16 +286,16 @@ def _read(
     for row in np.flatnonzero(absent)[:1]:
         raise SplitError(
             f"{path}: {absent.sum():,} of {len(absent):,} ratings are not in {ratings.name} as "
-            f"it is divided (the first: {_pair(table, row)}); "
-            "give the folds of exactly these data, without filters; where `dataset` is the "
-            "training file alone, give it all files, as `dataset: {path: [train.csv, test.csv]}`"
+            f"it is split (the first: {_pair(table, row)}); "
+            "give the folds of exactly these data, without filters; if `dataset` is only the "
+            "training file, give it all files: `dataset: {path: [train.csv, test.csv]}`"
         )
     outside = ~np.isin(rows, within)
     for row in np.flatnonzero(outside)[:1]:
         raise SplitError(
-            f"{path}: {outside.sum():,} of {len(outside):,} ratings are not in the training part "
-            f"that is divided again (the first: {_pair(table, row)}); give ratings of it: leave "
-            "out `train` of the split, and all ratings outside its test file are its training part"
+            f"{path}: {outside.sum():,} of {len(outside):,} ratings are not in the training set "
+            f"that is split again (the first: {_pair(table, row)}); give ratings of it: leave "
+            "out `train` of the split, and all ratings outside its test file are its training set"
         )
     return table, rows
 
@@ -332,11 +332,11 @@ def save(splits: Fold | Sequence[Fold], path: Path | str) -> None:
         raise SplitError(f"{path}: no split to save; make one first")
     if any(note.code == "judgements" for fold in folds for note in fold.notes):
         raise SplitError(
-            f"{path}: judgements are no rows of the data; name their file in each config, as "
-            "split: {kind: judgements, path: qrels.txt}"
+            f"{path}: judgements are not rows of the data; name their file in each config, for "
+            "example split: {kind: judgements, path: qrels.txt}"
         )
     if len({fold.ratings.fingerprint for fold in folds}) > 1:
-        raise SplitError(f"{path}: splits of different data; save them in files of their own")
+        raise SplitError(f"{path}: splits of different data; save them in separate files")
     about: dict[str, object] = {
         "version": VERSION,
         "name": folds[0].name,
@@ -440,7 +440,7 @@ class MovieLensFolds(DrawnSplit):
     kind: Literal["movielens-folds"] = "movielens-folds"
     """The published folds of MovieLens 100K, in the order of their files, row for row."""
     folds: OneOrMore[PublishedFold] = Field(default=["u1", "u2", "u3", "u4", "u5"])
-    """`u1` to `u5`: each fifth of the rows, in the order of the data, is the test part of one;
+    """`u1` to `u5`: each fifth of the rows, in the order of the data, is the test set of one;
     `ua` and `ub`: each user's first ten rows, and the ten after them."""
 
     @property
@@ -451,8 +451,8 @@ class MovieLensFolds(DrawnSplit):
         ids = [*ratings.user_ids, *ratings.item_ids]
         if odd := next((label for label in ids if not str(label).isdecimal()), None):
             raise SplitError(
-                f"{self.describe()}: the id {str(odd)!r} is no whole number, so the rows have not "
-                "the order of the published files; use ml-100k"
+                f"{self.describe()}: the id {str(odd)!r} is not a whole number, so the rows do not "
+                "have the order of the published files; use ml-100k"
             )
         users, items = (
             np.array([int(str(label)) for label in labels])[codes]
@@ -475,8 +475,8 @@ class MovieLensFolds(DrawnSplit):
     def describe(self) -> str:
         return f"MovieLens folds {', '.join(self.folds)}"
 
-    def sentence(self, part: str = "test part") -> str:
+    def sentence(self, part: str = "test set") -> str:
         return (
-            f"The {part} is that of the folds that are published with MovieLens 100K as "
+            f"The {part} comes from the folds that are published with MovieLens 100K as "
             f"{', '.join(self.folds)}, made from its ratings in the order of the published files."
         )

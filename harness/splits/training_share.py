@@ -1,4 +1,4 @@
-"""A part of the training ratings of another split, with its test part: a point of a curve."""
+"""A part of the training ratings of another split, with its test set: a point of a curve."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ OF_THE_PARTS = {"unknown-users", "unknown-items", "leak"}
 
 
 class TrainingShare(SplitSection):
-    """A share of the training ratings of another split, with the same test part."""
+    """A share of the training ratings of another split, with the same test set."""
 
     example: ClassVar[Mapping[str, object]] = {"share": 0.5}
 
     is_of_curve = True
 
     kind: Literal["training-share"] = "training-share"
-    """The test part of another split, and a share of its training ratings. Smaller shares are parts
-    of larger ones; `training_shares` writes several of them."""
+    """The test set of another split, and a proportion of its training ratings. Smaller ones are
+    parts of larger ones; `training_shares` writes several of them."""
     of: SplitSection = Field(default=Holdout(), validate_default=True)
     """The split of which it is a part."""
     share: Annotated[float, Field(gt=0, lt=1)]
-    """Share of the training ratings, or of their users, rounded up."""
+    """Proportion of the training ratings, or of their users, rounded up."""
     by: Literal["rating", "user", "time"] = "rating"
     """What is drawn: ratings, users with all their training ratings, or the latest ratings."""
 
@@ -70,7 +70,7 @@ class TrainingShare(SplitSection):
         ]
 
     def _part(self, whole: Fold, seed: int) -> Rows:
-        """Return the rows that stay, in the order of the whole training part."""
+        """Return the rows that stay, in the order of the whole training set."""
         ratings, train = whole.ratings, whole.train
         rng = seeds.generator(seed, "training share", self.by, whole.fold)
         if self.by == "user":
@@ -106,16 +106,16 @@ class TrainingShare(SplitSection):
         part = {"rating": share, "user": f"users {share}", "time": f"latest {share}"}[self.by]
         return f"{self.of.describe()}, training {part}"
 
-    def sentence(self, part: str = "test part") -> str:
+    def sentence(self, part: str = "test set") -> str:
         """Return the sentence of the other split with what stays of the training ratings."""
         share = written(self.share)
         seen = {
-            "rating": f"{share} of the training ratings, drawn rating by rating",
-            "user": f"all training ratings of {share} of the users, drawn user by user",
+            "rating": f"{share} of the training ratings, sampled rating by rating",
+            "user": f"all training ratings of {share} of the users, sampled user by user",
             "time": f"{share} of the training ratings, by time the latest",
         }[self.by]
         return f"{self.of.sentence(part)} Models see {seen}."
 
     def inner(self) -> SplitSection | None:
-        """Return how the other split divides its training part."""
+        """Return how the other split divides its training set."""
         return self.of.inner()

@@ -368,7 +368,7 @@ def _faults(
         yield f"{n_resamples} resamples; use 10,000"
     if test in SEED_TESTS and (by_seed is None or len(by_seed) < 2):
         noun = "folds or seeds" if test == "nadeau-bengio" else "seeds"
-        yield f"{test} with scores of fewer than two {noun}; give those of each as by_seed"
+        yield f"{test} with scores of fewer than two {noun}; give the scores of each as by_seed"
     if by_seed is not None and by_seed.shape[1:] != table.shape:
         shapes = f"by_seed of shape {by_seed.shape} for scores of shape {table.shape}"
         yield f"{shapes}; give a table of the same users and algorithms for each seed"
@@ -392,7 +392,7 @@ def against(
     """
     if missing := {"first", "second", "p", "low", "high"} - {*pairs}:
         raise ComparisonError(
-            f"against: pairs has no column {sorted(missing)[0]!r}; give those of a Comparison"
+            f"against: pairs has no column {sorted(missing)[0]!r}; give the pairs of a Comparison"
         )
     rows = pairs[(pairs["first"] == baseline) | (pairs["second"] == baseline)].copy()
     turned = rows["first"] == baseline

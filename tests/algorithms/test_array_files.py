@@ -186,7 +186,7 @@ def test_a_class_of_a_function_is_refused_before_it_is_lost(own, data, tmp_path)
     class Local(own.Means):
         pass
 
-    with pytest.raises(AlgorithmError, match="cannot be found again; move it to a module"):
+    with pytest.raises(AlgorithmError, match="cannot be found again; move it to its own module"):
         harness.save_model(fitted(Local, data), tmp_path / "model.zip")
     with pytest.raises(AlgorithmError, match="not fitted; call"):
         harness.save_model(as_model(own.Means)(), tmp_path / "model.zip")

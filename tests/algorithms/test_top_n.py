@@ -167,6 +167,6 @@ def test_a_run_leaves_errors_blank_and_says_so(tmp_path):
     assert blank[blank].index.tolist() == ["EASE", "BinaryUserKNN"]
     assert table[["ndcg@5", "fcp"]].notna().all(axis=None)
     assert (
-        "EASE, BinaryUserKNN: estimates are scores on a scale of their own, not ratings, so rmse, "
+        "EASE, BinaryUserKNN: estimates are scores on their own scale, not ratings, so rmse, "
         "estimated_precision@5 are left blank"
     ) in map(str, run.info.notes)

@@ -75,7 +75,7 @@ def test_a_sample_by_popularity_has_the_chances_of_successive_draws(n_items, n):
     """Each draw takes an item of the rest in proportion to its training ratings."""
     weights = np.arange(1, n_items + 1)
     raters = [(user, item) for item in range(n_items) for user in range(1, weights[item] + 1)]
-    rows = [(0, n_items), *raters]  # user 0 rated one item, in the test part
+    rows = [(0, n_items), *raters]  # user 0 rated one item, in the test set
     users, items = zip(*rows, strict=True)
     ratings = Ratings.from_columns(users, items, np.ones(len(rows)), scale=(1, 5))
     split = split_of(ratings, np.arange(1, len(rows)), np.array([0]))

@@ -250,7 +250,7 @@ def test_a_function_that_lists_something_else_in_each_call_is_refused(of_functio
         ("wrong", r"failed \(TypeError: .* not iterable, .*py:\d+\); correct the function"),
         ("missing", r"1 item that synthetic.* does not have \('(None|nan)'\); leave them out"),
         ("absent", "has no 'absent'"),
-        ("number", "is no function; name one with `train` and `users`"),
+        ("number", "is not a function; name one with `train` and `users`"),
         ("a b", "name a function of a module, as mine:nearby"),
     ],
 )

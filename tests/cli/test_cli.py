@@ -303,7 +303,7 @@ def test_a_current_folder_that_was_removed_is_said(call, tmp_path, monkeypatch):
         (OSError(errno.EMFILE, "Too many open files"), 2, "no more room (too many open files)"),
         (ImportError("x.so: failed to map segment from shared object"), 2, "no more room (x.so"),
         (OSError(errno.ENOSPC, "No space left on device"), 2, "standard output cannot be written"),
-        (KeyboardInterrupt(), 130, "interrupted; finished cells are kept"),
+        (KeyboardInterrupt(), 130, "interrupted; computed cells are cached"),
     ],
 )
 def test_a_limit_of_the_system_is_said_without_a_traceback(call, monkeypatch, error, code, said):

@@ -105,7 +105,7 @@ def test_sigterm_ends_a_run_in_order_with_a_document(folder):
     document = documents(out)
     assert process.returncode == document["exit"] == 143
     assert document["error"]["kind"] == "interrupted"
-    assert "ended by SIGTERM; finished cells are kept" in err
+    assert "ended by SIGTERM; computed cells are cached" in err
     assert "Traceback" not in err
 
 

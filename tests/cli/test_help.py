@@ -80,7 +80,7 @@ def test_a_command_of_another_package_is_listed_without_its_code_and_runs(site, 
     ("code", "said"),
     [
         ("import not_there_at_all", "commands: 'hello' of greetings 2.1: 'hello_command' cannot"),
-        ("hello = 7", "hello_command:hello is no command but of type int; decorate"),
+        ("hello = 7", "hello_command:hello is of type int, not a command; decorate"),
         ("raise SystemExit(3)", "importing 'hello_command' failed (SystemExit: 3); fix the module"),
     ],
 )

@@ -274,7 +274,7 @@ def test_a_config_of_one_algorithm_needs_no_run_and_a_note_says_what_is_no_ratin
     Path("one.json").write_text(text)  # of any ending
     _, out, err = call("recommend", "one.json", "--top", 1)
     assert out.count("\n") == 61
-    note = f"note: {name}: an estimate is no rating, but {meaning}"
+    note = f"note: {name}: an estimate is not a rating, but {meaning}"
     assert (note in err) == bool(meaning)
 
 
@@ -343,7 +343,7 @@ def test_data_that_changed_since_the_run_are_refused(call):
     with Path("ratings.csv").open("a") as file:
         file.write("u1,new,3\n")
     err = call.refused("recommend", "first", "--algorithm", "ItemMean")
-    assert "not those of the run" in err
+    assert "not the ratings of the run" in err
 
 
 OWN = """

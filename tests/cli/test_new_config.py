@@ -209,7 +209,7 @@ def test_rows_that_need_a_decision_and_a_lone_rating_at_an_end_are_shown(
     (tmp_path / "a.csv").write_text(USUAL + rows)
     out = call.done("new", "c.yaml", "--dataset", "a.csv")
     assert note in out
-    assert ("Before a run, these rows need a decision:" in out) == bool(decisions)
+    assert ("Decide what to do with these rows before a run:" in out) == bool(decisions)
     assert all(decision in out for decision in decisions)
     assert f"next: harness {'check' if decisions else 'run'} c.yaml" in out
     assert read(tmp_path / "c.yaml").data["dataset"]["scale"] == scale

@@ -78,7 +78,7 @@ def test_a_baseline_of_ones_own_heads_the_differences(call, tmp_path):
         ("table one --folds --columns all", "--columns: is not for --folds; leave one"),
         ("table one --folds --metric ndcg@5", "--metric: needs --groups or --shares; add one"),
         ("table one --metric ndcg@5", "--metric: needs --groups or --shares; add one"),
-        ("table one --training", "one: no values of the training part; add `outputs: {training"),
+        ("table one --training", "one: no values of the training set; add `outputs: {training"),
         ("table one --analysis overlap", "one: no table of an analysis 'overlap'; it has none"),
         ("plot one --kind groups --metric rmse", "rmse has no groups; add `groups` to the config"),
         ("compare one --rope 0.1", "--rope: needs --across; add it"),

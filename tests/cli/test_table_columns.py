@@ -173,7 +173,10 @@ metrics: [ndcg@10, rmse]
 @pytest.mark.parametrize(
     ("columns", "said"),
     [
-        ("user=who,item=what", "for those of the data file, --data-columns user=who,item=what"),
+        (
+            "user=who,item=what",
+            "for columns of the data file, use --data-columns user=who,item=what",
+        ),
         ("usrs", "no column 'usrs'; did you mean 'users'?"),
         ("mae", "no column 'mae'"),
         ("trials", "no column 'trials'"),

@@ -76,7 +76,7 @@ def test_the_validation_part_is_that_of_the_split_that_is_compared(make):
     one, other = ({**ONE, **tuned, "split": each} for each in (["holdout", "rolling"], "rolling"))
     other["dataset"] = {"synthetic": {**SIZES, "seed": 8}}
     found = harness.across([make(**one), make(**other)], split="rolling 5 origins")
-    assert not any("validation part" in str(note) for note in found.notes)
+    assert not any("validation set" in str(note) for note in found.notes)
 
 
 def test_recommended_spaces_are_compared_as_they_were_searched(make):

@@ -148,8 +148,8 @@ def test_the_configs_of_the_package_can_be_extended(tmp_path):
         ("extends: [base.yaml]", "", "a circle of files, "),
         ("extends: no.yaml", "", "base.yaml:1: extends: no file "),
         ("extends: 3", "", "base.yaml:1: extends: found 3; write the path of a config"),
-        ("extends: r.csv", "", "r.csv' is no config in YAML; name one, as base.yaml"),
-        ("extends: .", "", "is no config in YAML; name one, as base.yaml"),
+        ("extends: r.csv", "", "r.csv' is not a config in YAML; name one, such as base.yaml"),
+        ("extends: .", "", "is not a config in YAML; name one, such as base.yaml"),
     ],
 )  # fmt: skip
 def test_faults_name_the_file_and_line_that_they_are_in(folder, base, top, message):

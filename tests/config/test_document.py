@@ -43,7 +43,7 @@ EXPLODING = "\n".join(
         ("a: {<<: {b: 1}}", "merge keys"),
         ("a: &x [*x]", "not valid YAML|nested deeper"),
         ("a: " + "[" * 60 + "]" * 60, "nested deeper than 40"),
-        ("a: " + "9" * 5000, r"a: '9{57}\.\.\.' is no int"),
+        ("a: " + "9" * 5000, r"a: '9{57}\.\.\.' is not of type int"),
         ("a: 1\n\x00", "not valid YAML"),
         (EXPLODING, "more than 5,000 values"),
         ("[" * SIZE, "nested deeper than 40 levels"),

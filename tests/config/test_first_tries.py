@@ -16,7 +16,7 @@ TRIED = [
         {"algorithms": [{"name": "SVD", "params": {"lr_all": [0.1, 0.2]}}]},
         "- {name: SVD, label: SVD lr_all=0.1, params: {lr_all: 0.1}}",
     ),
-    ({"algorithms": ["mine.MyALS"]}, "for a class of your own, write `mine:MyALS`"),
+    ({"algorithms": ["mine.MyALS"]}, "for your own class, write `mine:MyALS`"),
     ({"algorithms": ["Pop"]}, "did you mean 'Popularity'?"),
     ({"algorithms": ["KNN"]}, "did you mean one of KNNBasic, KNNWithMeans"),
     (

@@ -187,15 +187,15 @@ def test_an_override_sets_a_key_of_what_a_plain_string_stands_for(text, inside, 
         ("=1", "no key; write"),
         ("..=1", "no key; write"),
         ("algorithms[9].params.k=1", "no such place"),
-        ("algorithms[x]=1", "is no list index"),
-        ("algorithms[\u00b2]=1", "is no list index"),
+        ("algorithms[x]=1", "is not a list index"),
+        ("algorithms[\u00b2]=1", "is not a list index"),
         ("algorithms[" + "1" * 5_000 + "]=1", "--set algorithms[1"),
         ("splt.kind=kfold", "config: --set splt.kind=kfold: unknown key"),
         ("splt=kfold", "config: --set splt=kfold: unknown key; did you mean 'split'?"),
         ("algorithms=[SDV]", "config: --set algorithms=[SDV]: algorithms[0]: unknown algorithm"),
         ("seed=[1", "--set seed=[1: not valid YAML"),
-        ("seed=!!bool maybe", "'maybe' is no bool"),
-        ("seed=!!int x", "'x' is no int"),
+        ("seed=!!bool maybe", "'maybe' is not of type bool"),
+        ("seed=!!int x", "'x' is not of type int"),
     ],
 )
 def test_an_override_that_leads_nowhere_says_so(override, message):
@@ -220,13 +220,13 @@ def test_numbers_and_arrays_of_numpy_are_taken_as_pythons():
 
 def test_very_many_and_very_long_faults_are_told_in_short():
     many = {f"key{number}": number for number in range(1_000)}
-    with pytest.raises(ConfigError, match=r"\d+ faults more; fix these first$") as refused:
+    with pytest.raises(ConfigError, match=r"\d+ problems more; fix these first$") as refused:
         load({**many, "x" * 100_000: 1})
     assert len(refused.value.faults) > 1_000
     assert len(str(refused.value)) < 20_000
     assert str(refused.value).count("\n") == 50
     one_more = str(ConfigError("a", refused.value.faults[:51]))
-    assert one_more.endswith("a: 1 fault more; fix these first")
+    assert one_more.endswith("a: 1 problem more; fix these first")
     with pytest.raises(ConfigError, match=r"found \('rmse',\); write a list: \[rmse\]"):
         load({"dataset": "bundled", "algorithms": ["SVD"], "metrics": ("rmse",)})
 

@@ -112,7 +112,7 @@ def test_an_error_of_a_library_is_a_message(load, monkeypatch):
 def test_features_with_many_faulty_rows_are_refused(tmp_path):
     path = tmp_path / "items.csv"
     path.write_text("id,title\n0,a\n" + "".join(f"{number}\n" for number in range(1, 31)))
-    with pytest.raises(DataError, match=r"(?s)items\.csv:3: 1 field .*: 10 faults more"):
+    with pytest.raises(DataError, match=r"(?s)items\.csv:3: 1 field .*: 10 problems more"):
         harness.load("synthetic", items=str(path))
 
 

@@ -89,7 +89,7 @@ def test_columns_of_frames_and_parquet_become_text(load, tmp_path):
         (
             "7,a\n30,b\n",
             {},
-            "the first line is no header, as '7' is the id.*name the columns, as col",
+            "the first line is not a header, because '7' is the id.*name the columns, as col",
         ),
         ("i,i\n7,a\n", {}, "2 columns are called 'i'; rename one"),
         ("7,a\n", {"columns": ["i", "t", "u"]}, "2 fields separated by ',', but columns names 3"),

@@ -295,7 +295,7 @@ def test_lists_of_items_in_uneven_lines_are_no_matrix(folder):
     path = folder / "a.txt"
     lines = (" ".join(map(str, range(n, 2 * n + 9))) for n in range(20))
     path.write_text("\n".join(lines) + "\n")
-    assert "no ratings are known" in str(refusal(path))
+    assert "it has no ratings" in str(refusal(path))
 
 
 def test_ids_with_a_number_sign_are_rows(folder):

@@ -57,7 +57,7 @@ def test_among_names_a_note_asks_and_names_both_ways_on(tmp_path, way):
 @pytest.mark.parametrize("way", WAYS)
 def test_a_column_without_any_id_is_refused(tmp_path, way):
     data = given(["nan", "None", "NA"], ["x", "y", "z"], way, tmp_path)
-    with pytest.raises(DataError, match="3 faults in 3 rows") as refused:
+    with pytest.raises(DataError, match="3 problems in 3 rows") as refused:
         load(data)
     assert "missing: drop" not in str(refused.value)
 

@@ -173,7 +173,7 @@ class TestQuotes:
 
     def test_two_marks_on_different_lines_are_named(self, load):
         lines = self.content(10, '9,9999,"Broken,5').replace("t500,", '"t500,')
-        with pytest.raises(DataError, match=r"2 faults \(2 broken lines\)") as refused:
+        with pytest.raises(DataError, match=r"2 problems \(2 broken lines\)") as refused:
             load("a.csv", lines)
         assert [line[:10] for line in str(refused.value).splitlines()[:2]] == [
             "a.csv:11: ", "a.csv:502:",
@@ -201,7 +201,7 @@ class TestQuotes:
             assert found[:2] == [
                 f"a.csv:{line}: the rating '3\"x' is not a number" for line in (4, 8)
             ]
-            assert any("41 faults" in line for line in found)
+            assert any("41 problems" in line for line in found)
             with pytest.raises(DataError, match=r"^a\.csv:162: 2 fields where the first"):
                 load("a.csv", lines.replace('"x', "") + "9,9\n")
 
@@ -307,7 +307,7 @@ class TestFaults:
             "a.csv:7: the rating 7 is outside the scale 1 to 5",
             "a.csv:8: the timestamp 'soon' is neither seconds since 1970 nor an ISO date",
             "a.csv:9: 2 fields where the first line has 4, separated by ','",
-            "a.csv: 6 faults (3 unreadable rows, 1 incomplete row, 1 out-of-scale rating, "
+            "a.csv: 6 problems (3 unreadable rows, 1 incomplete row, 1 out-of-scale rating, "
             "1 repeated pair); fix the data, or:",
             "  `unreadable: drop` drops 3 unreadable rows",
             "  `missing: drop` drops 1 incomplete row",
@@ -343,7 +343,7 @@ class TestFaults:
         assert lines[:2] == ["a.csv:3: no rating", "a.csv:4: the rating 'bad' is not a number"]
         assert lines[2].startswith("a.csv:5: 2 fields where the first line has 3")
         assert lines[20].startswith(
-            "a.csv: 150 faults, the first of each kind above (100 unreadable rows, 50 incomplete"
+            "a.csv: 150 problems, the first of each kind above (100 unreadable rows, 50 incomplete"
         )
 
     @pytest.mark.parametrize(
@@ -352,7 +352,7 @@ class TestFaults:
             (
                 HEAD + "".join(f"{n},1,3,{n} o'clock\n" for n in range(30)), {},
                 "2: the timestamp \"0 o'clock\" is neither seconds since 1970 nor an ISO date",
-                "30 faults in 30 rows, the first above (30 unreadable rows)",
+                "30 problems in 30 rows, the first above (30 unreadable rows)",
                 [
                     "`time_format: '%d/%m/%Y %H:%M'` says how times are written, "
                     "`columns: {timestamp: null}` reads none"
@@ -363,7 +363,7 @@ class TestFaults:
                 {"decimal": "."},
                 "2: no rating\na.csv:3: the rating '0,5' is not a number; if that is a decimal "
                 "comma, say `decimal: ','` (an option: --decimal ,)",
-                "31 faults in 31 rows, the first of each kind above (30 unreadable rows, "
+                "31 problems in 31 rows, the first of each kind above (30 unreadable rows, "
                 "1 incomplete row)",
                 [],
             ),
@@ -372,13 +372,13 @@ class TestFaults:
                 {"encoding": "utf-8"},
                 "2: the user is not UTF-8; save the file as UTF-8, or name its encoding, as "
                 "`encoding: latin-1`",
-                "30 faults in 30 rows, the first above (30 broken lines)",
+                "30 problems in 30 rows, the first above (30 broken lines)",
                 [],
             ),
             (
                 "".join(f"{n},1,{n + 6}\n" for n in range(30)), {"scale": [1, 5]},
                 "1: the rating 6 is outside the scale 1 to 5",
-                "30 faults in 30 rows, the first above (30 out-of-scale ratings)",
+                "30 problems in 30 rows, the first above (30 out-of-scale ratings)",
                 ["`out_of_scale: drop`, `clip` or `keep` decides about 30 out-of-scale ratings"],
             ),
         ],
@@ -404,7 +404,7 @@ class TestFaults:
             "a.csv:104: user '99' rates item '1' again (first at a.csv:101)",
         ]
         assert lines[20:] == [
-            "a.csv: 43 faults, the first of each kind above (1 incomplete row, 40 undated rows, "
+            "a.csv: 43 problems, the first of each kind above (1 incomplete row, 40 undated rows, "
             "1 out-of-scale rating, 1 repeated pair); fix the data, or:",
             "  `missing: drop` drops 1 incomplete row",
             "  `missing: drop` drops 40 undated rows",

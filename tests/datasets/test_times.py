@@ -135,7 +135,9 @@ def test_a_date_that_is_none_is_named_with_its_row(times, message):
 def test_a_pattern_that_is_none_and_times_that_do_not_fit_it_are_refused():
     with pytest.raises(DataError, match=r"row 2 .*'x' is not written as '%Y'"):
         load(["2003", "2004", "x"], time_format="%Y")
-    with pytest.raises(DataError, match=r"time_format: 'year' is no pattern|not written as 'year'"):
+    with pytest.raises(
+        DataError, match=r"time_format: 'year' is not a pattern|not written as 'year'"
+    ):
         load(["2003", "2004", "2005"], time_format="year")
 
 

@@ -48,7 +48,7 @@ def run_of(frame, split, candidates, **more):
 
 
 def folds_of(frame, split):
-    """Yield the training and the test part of each fold as frames."""
+    """Yield the training and the test set of each fold as frames."""
     from harness.config.experiment import Experiment
     from harness.splits import make
 

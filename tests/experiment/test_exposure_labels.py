@@ -73,7 +73,8 @@ def test_what_the_weights_are_worth_stands_in_the_notes_and_in_the_record(tmp_pa
     worth = made.info.finished[0].scores[RMSE].worth
     assert note.values["metrics"] == [NDCG, RMSE]
     assert (note.values["n"], note.values["effective"]) == (180, round(worth.effective))
-    said = f"180 held-out ratings, weighted by exposure, are worth {worth.effective:,.0f} of equal"
+    size = f"{worth.effective:,.0f}"
+    said = f"180 held-out ratings, weighted by exposure, have an effective sample size of {size}"
     assert said in str(note)
     assert read_run(tmp_path / "weighted").info.finished[0].scores[RMSE].worth == worth
     assert not noted(made, "propensities-raised")
@@ -291,7 +292,7 @@ def test_a_sample_at_random_gives_the_values_of_the_functions(sampled):
         assert values[algorithm][ndcg] == pytest.approx(ranked.value, rel=1e-12)
     assert ratings["item"].nunique() == 40
     said = dict(methods(made.info).paragraphs)["Metrics"]
-    assert "with weights=naive-bayes the share of the rating's value in the test part" in said
+    assert "with weights=naive-bayes the proportion of the rating's value in the test set" in said
     assert "weights=popularity" not in said
 
 
@@ -315,7 +316,7 @@ def test_a_sample_at_random_that_is_of_no_use_is_refused(sampled):
         run(metrics=[rmse])
     for values, message in (
         ([], "give one rating at least"),
-        ([1.0, math.inf], "no finite number; leave it out"),
+        ([1.0, math.inf], "not a finite number; leave it out"),
         ("nothing.csv", "nothing.csv: no such file"),
     ):
         with pytest.raises(errors.DataError, match=message):

@@ -113,7 +113,7 @@ def test_estimates_are_those_of_a_plain_computation(parts):
 
 def test_answers_are_stated_in_the_record_and_the_methods():
     info = harness.run(CONFIG, results=None).info
-    expected = "without `biased` the mean alone; EASE: 0 for every item (`fallback` exchanges"
+    expected = "without `biased` only the mean; EASE: 0 for every item (`fallback` exchanges"
     assert any(expected in str(note) for note in info.notes)
     text = dict(methods(info).paragraphs)["Algorithms"]
     assert "0 for every item (EASE)" in text

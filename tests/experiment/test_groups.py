@@ -223,7 +223,7 @@ def test_who_belongs_to_which_group(section, column, expected):
     [
         ({"items": "onw"}, r"items: onw: frame has no column 'onw' of items; did you mean 'own'\?"),
         ({"users": "age"}, "no file of users; use one of known, training_ratings; or give `users:"),
-        ({"items": "own", "quantiles": 3}, "'x' is no number; leave `quantiles` out"),
+        ({"items": "own", "quantiles": 3}, "'x' is not a number; leave `quantiles` out"),
     ],
 )
 def test_a_column_that_cannot_be_used_is_refused(section, message):
@@ -241,5 +241,5 @@ def test_bad_groups_stop_a_run_before_the_first_fit(tmp_path, cli):
         assert code == 2
         assert "groups: users: x: " in out + err
     path.write_text(path.read_text().replace("users: x", "users: known, quantiles: 3"))
-    message = "bad.yaml:4: groups[0]: quantiles: known has groups of its own"
+    message = "bad.yaml:4: groups[0]: quantiles: known has its own groups"
     assert message in cli("run", path)[2]

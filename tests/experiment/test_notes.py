@@ -113,9 +113,9 @@ def test_orders_of_ties_that_favour_a_side_of_a_sample_are_noted():
     made = run(config, ratings=load(DATA), results=None)
     noted = [str(note) for note in made.info.notes if note.code == "sampled-ties"]
     assert [note.partition(";")[0] for note in noted] == [
-        "sampled 3: ndcg(ties=first)@3 and ap(ties=first): of equal estimates, a user's test items "
-        "stand before the sampled ones",
-        "sampled 3: ndcg(ties=last)@3: of equal estimates, a user's test items stand after the "
+        "sampled 3: ndcg(ties=first)@3 and ap(ties=first): among equal estimates, a user's test "
+        "items come before the sampled ones",
+        "sampled 3: ndcg(ties=last)@3: among equal estimates, a user's test items come after the "
         "sampled ones",
     ]
     first, average, last = (made.table.loc[0, labels[n]] for n in (1, 0, 3))
@@ -135,8 +135,8 @@ def test_orders_of_ties_that_favour_a_side_of_a_list_are_noted(tmp_path, monkeyp
         made = run({"algorithms": ["UserMean"], **keys}, ratings=ratings, results=None)
         noted = [str(note) for note in made.info.notes if note.code == "sampled-ties"]
         assert noted == [
-            "file all.csv: ndcg(ties=last)@3: of equal estimates, a user's test items stand after "
-            "the others; use ties=average"
+            "file all.csv: ndcg(ties=last)@3: among equal estimates, a user's test items come "
+            "after the others; use ties=average"
         ] * (candidates is listed)
 
 
@@ -179,7 +179,7 @@ def test_metrics_of_genres_say_what_they_lack_and_what_they_leave_out():
     with pytest.raises(ComparisonError, match="other genres of the items"):
         join([done, other])
     for message, ratings in {
-        "calibration@2: columns: no genres of items; give a file that has them, as `items:": plain,
+        "calibration@2: columns: no genres of items; give a file that has them, for example": plain,
         "of items .kind.; name the col": load(plain, items=items.rename(columns={"genre": "kind"})),
         "no genres among what is known of items": load(plain, items=items.assign(genre="")),
     }.items():

@@ -22,7 +22,7 @@ def ones(lists, k, *, grade=1.0):
     return (lists.relevance(k) == grade).mean(axis=1)
 
 class Half(harness.Split):
-    """The second half is the test part."""
+    """The second half is the test set."""
 
     skip: int = 0
 
@@ -96,7 +96,7 @@ def test_it_is_read_and_shown_without_the_code(elsewhere, capsys):
         with pytest.raises(SystemExit) as stop:
             main([command, str(folder)])
         assert stop.value.code == 0
-    assert "The second half is the test part (skip 2)." in capsys.readouterr().out
+    assert "The second half is the test set (skip 2)." in capsys.readouterr().out
     assert name not in sys.modules
     with pytest.raises(MetricError, match="its code was not imported, since a run that names it"):
         metrics.parse(label).definition(harness.rankings.from_pairs([1], [1], [1]), 3)

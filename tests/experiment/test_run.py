@@ -157,7 +157,9 @@ def test_a_failing_algorithm_is_a_row_that_says_why_and_is_tried_again(tmp_path,
     assert errors["BaselineOnly"] == errors["three"] == ""
     assert "ValueError: no <luck> | today (own_rows.py:" in errors["own_rows:Fails"]
     assert "estimates are not numbers" in errors["odd"]
-    assert "Nothing: the estimate None is no number; return a float" in errors["own_rows:Nothing"]
+    assert (
+        "Nothing: the estimate None is not a number; return a float" in errors["own_rows:Nothing"]
+    )
     assert len(done.failed) == 3
     assert "no &lt;luck&gt; \\| today" in (tmp_path / "run" / "table.md").read_text()
     events = []

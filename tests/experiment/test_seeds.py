@@ -207,7 +207,7 @@ def test_splits_that_do_not_change_are_named():
     ("changes", "message"),
     [
         ({"statistics": {"claim": "algorithms"}}, "one seed can carry no claim about algorithms"),
-        ({"statistics": {"test": "two-way"}}, "cross several, as `seeds: {split: 5}`"),
+        ({"statistics": {"test": "two-way"}}, "cross several with `seeds: {split: 5}`"),
         ({"statistics": {"claim": "models", "test": "two-way"}}, "is not about models; use"),
         ({"statistics": {"margin": 0}}, "statistics.margin: found 0; it must be greater than 0"),
         ({"seeds": {"split": 2}, "seed": [1, 2]}, "seeds: 2 values of `seed`"),

@@ -93,7 +93,7 @@ def test_a_grid_of_four_settings_with_four_trials_tries_all_four():
 
 def test_a_grid_that_is_cut_says_so_before_and_after_the_run():
     tuning = GRID | {"trials": 3}
-    note = "KNNBasic: the grid has 4 settings, of which 3, drawn at random, are tried; raise "
+    note = "KNNBasic: the grid has 4 settings, of which 3 are tried, sampled at random; raise "
     assert any(str(each).startswith(note) for each in dry_run(CONFIG | {"tuning": tuning}).notes)
     done = run(tuning=tuning)
     assert any(str(each).startswith(note) for each in done.info["notes"])
@@ -136,7 +136,7 @@ def test_the_number_of_trials_is_that_of_the_settings_tried():
     shown = display_table(done.info).frame.set_index("algorithm")["trials"]
     assert shown[["KNNBasic", "SlopeOne", "Random"]].tolist() == ["2", "0", ""]
     (note,) = (str(note) for note in done.info.notes if note.code == "trials-differ")
-    assert note.endswith("which is always tried and not counted: KNNBasic 2, SlopeOne 0")
+    assert note.endswith("which is always tried: KNNBasic 2, SlopeOne 0")
     text = dict(methods(done.info).paragraphs)["Tuning"]
     assert "Trials of each search: 2 of KNNBasic." in text
     assert "SlopeOne has nothing to tune." in text
@@ -225,7 +225,7 @@ def test_a_search_with_folds_is_that_of_grid_search_cv(name):
     assert canonical(best.config["algorithms"][0]["params"]) == canonical(cell.params)
     assert any("above the mean of all in validation rmse" in line for line in best.evidence)
     text = dict(methods(done.info).paragraphs)["Tuning"]
-    assert "divided at random into 3 folds (random_state 1), each the validation part" in text
+    assert "split at random into 3 folds (random_state 1), each the validation set" in text
 
 
 def canonical(params):
@@ -288,7 +288,7 @@ def test_a_search_by_a_metric_that_nobody_has_leaves_a_row_with_the_same_paramet
     rows = [{"name": "ItemMean", "label": "tuned", "search": {}}, "ItemMean"]
     for done in (run(algorithms=rows, tuning=tuning) for _ in range(2)):  # read back, too
         errors = done.table.set_index("algorithm")["error"]
-        assert "1 of 1 trials failed: no user of the validation part has a" in errors["tuned"]
+        assert "1 of 1 trials failed: no user of the validation set has a" in errors["tuned"]
         assert errors["ItemMean"] == ""
         assert done.trials["value"].isna().all()
         assert set(done.trials["error"]) == {""}
@@ -342,7 +342,7 @@ def test_a_search_under_a_split_in_time_is_validated_on_the_latest_training_rati
     done = run(split="global-time")
     assert done.info["config"]["split"][0]["validation"]["kind"] == "global-time"
     text = dict(methods(done.info).paragraphs)["Tuning"]
-    assert GlobalTime(quantile=0.8).sentence("validation part") in text
+    assert GlobalTime(quantile=0.8).sentence("validation set") in text
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def test_a_cell_that_cannot_be_kept_is_a_row_that_says_so_and_the_rest_is_kept(
     done = harness.run(small)
     assert disk.failed
     errors = [cell.error for cell in done.info["cells"]]
-    assert "cannot write a finished cell (no space left on device); free space" in errors[0]
+    assert "cannot write a cell to the cache (no space left on device); free space" in errors[0]
     assert errors[1:] == [None] * 3
     assert len(bench.cells()) == 3
     assert json.loads((bench.results / "small" / "run.json").read_text())["cells"][0]["error"]
@@ -84,7 +84,7 @@ def test_a_cache_that_cannot_be_made_is_said_before_anything_is_fitted(bench):
     (bench.folder / "taken").write_text("a file")
     code, _, err = bench.call("run", "small.yaml", HARNESS_CACHE=str(bench.folder / "taken"))
     assert code == 2
-    assert "finished cells cannot be kept there (not a directory)" in err
+    assert "cells cannot be cached there (not a directory)" in err
     assert "set HARNESS_CACHE to another folder" in err
     assert "✓" not in err
 
@@ -106,7 +106,7 @@ def test_results_that_cannot_be_written_keep_the_cells(bench):
     (bench.folder / "taken" / ".lock").mkdir(parents=True)
     code, _, err = bench.call("run", "small.yaml", "--results", "taken")
     assert code == 2
-    assert "cannot write the results (is a directory); finished cells are kept" in err
+    assert "cannot write the results (is a directory); computed cells are cached" in err
     assert len(bench.cells()) == 4
     code, _, err = bench.call("run", "small.yaml")
     assert code == 0

@@ -183,7 +183,7 @@ WRONG: list[tuple[tuple[str | int, ...], list[object], str]] = [
     (("bounds",), [[[]]], r"bounds\[0\]"),
     (("bounds", 0, "table"), ["0" * 16], "has two names, or no row"),
     (("rows",), [[]], "rows"),
-    (("rows", 0, "row"), ["0" * 16], "its rows are not those of its cells"),
+    (("rows", 0, "row"), ["0" * 16], "its rows do not match its cells"),
     (("rows", 0, "row"), ["SVD"], r"rows\[0\]\.row"),
     (("rows", 0, "scores"), [{}], "has no ndcg@5"),
     (("rows", 0, "algorithm"), ["ItemMean"], "two rows have the same name"),

@@ -74,7 +74,7 @@ def test_ctrl_c_keeps_finished_cells_says_how_to_go_on_and_exits_130(
         time.sleep(0.01)
     out, err = process.communicate(timeout=30)
     assert process.returncode == 130
-    assert "interrupted; finished cells are kept: run again to resume" in err
+    assert "interrupted; computed cells are cached: run again to resume" in err
     assert err.count("interrupted") == 1
     assert "Traceback" not in out + err
     until(lambda: not any(map(is_alive, family)))

@@ -154,7 +154,7 @@ def refused(header, arrays, message):
 def test_arrays_that_contradict_each_other_are_refused(whole, name, values):
     header, arrays = whole
     arrays[name] = np.array(values, dtype=ARRAYS[name][0]).reshape(arrays[name].shape)
-    refused(header, arrays, "not a finished cell")
+    refused(header, arrays, "not a cached cell")
 
 
 def test_an_array_that_is_missing_is_refused(whole):
@@ -187,7 +187,7 @@ def test_a_header_that_says_something_else_is_refused(whole, change, message):
 
 @pytest.mark.parametrize("header", [b"", b"[]", b"null", b'{"key": "', b"\xff\xfe", b"9"])
 def test_a_header_that_is_no_header_is_refused(header):
-    refused(header, {}, "not a finished cell")
+    refused(header, {}, "not a cached cell")
 
 
 @pytest.mark.parametrize(
@@ -210,7 +210,7 @@ def test_arrays_of_another_shape_or_type_are_refused(whole, change, message):
     "content", [b"", b"PK\x05\x06" + bytes(18), b"\x93NUMPY\x01\x00", b"\x80\x04."]
 )
 def test_what_is_no_archive_of_arrays_is_refused(content):
-    with pytest.raises(ResultsError, match="not a finished cell"):
+    with pytest.raises(ResultsError, match="not a cached cell"):
         CellRecord.from_bytes(sealed(content), KEY)
 
 

@@ -74,7 +74,7 @@ def test_its_label_is_its_identity(module):
         metrics.parse(f"{module}:rare")
     with pytest.raises(MetricError, match="has no 'rear'; did you mean 'rare'"):
         metrics.parse(f"{module}:rear@5")
-    with pytest.raises(MetricError, match="is no metric; decorate its function"):
+    with pytest.raises(MetricError, match="is not a metric; decorate its function"):
         metrics.parse(f"{module}:number@5")
     with pytest.raises(MetricError, match="there is no module 'nowhere'"):
         metrics.parse("nowhere:rare@5")

@@ -100,7 +100,7 @@ def test_other_spellings_become_the_canonical_one(written, canonical):
         ("ndcg(gain=exp2, )", r"'' is not a parameter"),
         ("ndcg(base=1)", r"base cannot be 1; use e or a number above 1"),
         ("ndcg(base=inf)", r"base cannot be inf"),
-        ("ndcg(ties=random(-1))", r"random\(-1\) is no seed; use a whole number from 0 to 4"),
+        ("ndcg(ties=random(-1))", r"random\(-1\) is not a seed; use a whole number from 0 to 4"),
         ("ndcg(ties=random(1.5))", r"use a whole number from 0"),
         ("ndcg(ties=first(1))", r"ties=first\(1\) has 1 number in brackets; write first"),
         ("ndcg(undefined=2)", r"undefined cannot be 2; use nan, 0, 1"),
@@ -179,5 +179,5 @@ def test_values_of_a_label_are_read_once(label, monkeypatch):
 
 def test_a_value_is_the_number_that_it_was_read_as():
     assert float(metrics.Value("0.25")) == 0.25
-    with pytest.raises(ValueError, match="'positive' is no number"):
+    with pytest.raises(ValueError, match="'positive' is not a number"):
         float(metrics.Value("positive"))

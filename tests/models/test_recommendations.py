@@ -146,7 +146,7 @@ def test_a_class_of_ones_own_works_but_takes_no_new_users(data):
         3.0,
     ]
     assert len(harness.recommend(model, n=2, users=["u1"])) == 2
-    with pytest.raises(AlgorithmError, match="class of your own cannot take new users"):
+    with pytest.raises(AlgorithmError, match="your own class cannot take new users"):
         harness.fold_in(model, {1: 4.0})
 
 

@@ -214,8 +214,11 @@ REFUSED = {
     rankings.from_predictions: [
         ([], "predictions: empty"),
         ([Prediction("u", "i", None, 3.0, {})], r"predictions\[0\]: there is no true rating"),
-        ([(1.0, 2.0), "ab"], r"predictions\[1\]: 'ab' is no prediction; give surprise.Prediction"),
-        ([(1.0,)], r"predictions\[0\]: \(1.0,\) is no prediction"),
+        (
+            [(1.0, 2.0), "ab"],
+            r"predictions\[1\]: 'ab' is not a prediction; give surprise.Prediction",
+        ),
+        ([(1.0,)], r"predictions\[0\]: \(1.0,\) is not a prediction"),
         (3, "predictions: of type int; give a list"),
         (
             pd.DataFrame({"estimate": [1.0], "rating": [2.0]}).itertuples(),

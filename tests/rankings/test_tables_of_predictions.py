@@ -155,7 +155,7 @@ def test_recommend_takes_tuples_as_ids():
         ({"ann": "ab"}, "give a list of"),
         ({"ann": 3.0}, "give a list of"),
         ({"ann": [(3.0, None)]}, r"predictions\['ann'\]\[0\]: there is no true rating"),
-        ({"ann": [3.0]}, r"predictions\['ann'\]\[0\]: 3.0 is no prediction"),
+        ({"ann": [3.0]}, r"predictions\['ann'\]\[0\]: 3.0 is not a prediction"),
         ({"estimate": [1.0], "rating": [2.0, 3.0], "user": [1]}, "give three columns of one"),
         (3, "of type int; give a list"),
         (None, "of type NoneType; give a list"),

@@ -146,7 +146,7 @@ REFUSED = {
     "names and positions": ({"a": {"x": 1}}, {"a": [1.5]}, "by name, the other by position"),
     "items without users": ({"x": 5}, {"a": [1.5]}, "numbers, the other lists"),
     "an empty mapping": ({}, {}, "empty"),
-    "no estimate of a pair": (TRUE_LONG, ESTIMATED_LONG[1:], "1 of 8 pairs are in one table"),
+    "no estimate of a pair": (TRUE_LONG, ESTIMATED_LONG[1:], "1 of 8 pairs are in only one table"),
     "a pair twice": (TRUE_LONG, pd.concat([SHUFFLED, SHUFFLED[:1]]), "twice"),
     "ids of other types": (
         TRUE_LONG.assign(item=[*range(8)]), SHUFFLED.assign(item=[*"abcdefgh"]), "ids of items"

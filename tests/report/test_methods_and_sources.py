@@ -40,14 +40,14 @@ def said(run, **changes):
 
 SENTENCES = {
     "split": [
-        ("{test_size: 0.25}", "25% of the ratings, drawn at random as by Surprise"),
+        ("{test_size: 0.25}", "25% of the ratings, sampled at random as by Surprise"),
         (
             "{train_size: 0.75, random_state: 42, like: sklearn}",
-            "All but 75% of the ratings, drawn at random as by scikit-learn (random_state 42)",
+            "All but 75% of the ratings, sampled at random as by scikit-learn (random_state 42)",
         ),
-        ("{kind: kfold, n_splits: 4}", "divided at random into 4 folds, each the test"),
+        ("{kind: kfold, n_splits: 4}", "split at random into 4 folds, each the test"),
         ("{kind: repeated-kfold, n_repeats: 3}", "at random into 5 folds, 3 times"),
-        ("{kind: leave-n-out, n: 2}", "2 ratings of each user, drawn at random"),
+        ("{kind: leave-n-out, n: 2}", "2 ratings of each user, sampled at random"),
         ("{kind: leave-n-out, choose: latest}", "1 rating of each user, the latest"),
         ("{kind: user-fraction, fraction: 0.3}", "30% of each user's ratings"),
         ("{kind: global-time}", "the moment on that 80% of the ratings come before"),
@@ -56,17 +56,17 @@ SENTENCES = {
             "(after 50% of the ratings, 1998-01-01), the latest 90 days of ratings before it are",
         ),
         ("{kind: global-time, date: '1998-01-01'}", "Ratings from 1998-01-01 on"),
-        ("{kind: user-holdout, given: 5}", "Of 20% of the users, drawn at random, 5 of"),
+        ("{kind: user-holdout, given: 5}", "For 20% of the users, sampled at random, 5 of"),
         (
             "{kind: predefined, test: u1.test}",
-            "the test part is read from u1.test, all other ratings",
+            "the test set is read from u1.test, all other ratings",
         ),
     ],
     "candidates": [
         ("rated", "Each user's own test ratings are ranked."),
         ("catalogue", "those that the user rated in training left out"),
         ("{kind: catalogue, training_items: keep}", "rated in training included"),
-        ("{kind: sampled, n: 99}", "among 99 items drawn at random"),
+        ("{kind: sampled, n: 99}", "among 99 items sampled at random"),
         ("sampled", "biased (Krichene and Rendle 2020)"),
     ],
     "metrics": [
@@ -111,7 +111,7 @@ def test_data_algorithms_and_tuning_are_described_with_parameters_and_sources(pl
     for heading, sentence in (
         ("Data", "MovieLens 100K (Harper and Konstan 2015) holds 100,000 ratings of 1,682 items "),
         ("Data", "by 943"),
-        ("Split", "Training parts hold 50,000 ratings, test parts 50,000."),
+        ("Split", "Training sets hold 50,000 ratings, test sets 50,000."),
         ("Algorithms", "SVD (Koren et al. 2009) [shown as small; n_factors=5]"),
         ("Algorithms", "KNNBaseline (Koren 2010) [tuned]"),
         ("Algorithms", "Models of other code: my_package.models:Best."),
@@ -128,7 +128,7 @@ def test_one_training_rating_is_counted_as_one(plain_run):
         splits = [first.model_copy(update={"n_train": n}) for n in sizes]
         info = plain_run.info.model_copy(update={"splits": splits})
         found = dict(methods(info).paragraphs)["Split"]
-        assert f"Training parts hold {text} parts 50,000." in found
+        assert f"Training sets hold {text} parts 50,000." in found
 
 
 def test_tuning_names_spaces_validation_and_the_trials_that_were_made(plain_run):
@@ -146,12 +146,12 @@ def test_tuning_names_spaces_validation_and_the_trials_that_were_made(plain_run)
         "Trials of each search: 7 of SVD and 5 of BaselineOnly.",
         "SVD: n_factors from 5 and 10, lr_all from 0.01 to 0.1",
         "BaselineOnly: bsl_options.reg_u from",
-        "90% of the ratings come before are the validation part",
+        "90% of the ratings come before are the validation set",
         "SlopeOne has nothing to tune.",
     ):
         assert sentence in text["Tuning"]
     by_default = said(plain_run, algorithms=algorithms, split="global-time")["Tuning"]
-    assert "80% of the ratings come before are the validation part" in by_default
+    assert "80% of the ratings come before are the validation set" in by_default
     shared = "fold and seed; an algorithm that no seed of the fit changes was searched once for all"
     assert shared in said(plain_run, algorithms=algorithms, seeds={"model": 2})["Tuning"]
     assert "searched once" not in text["Tuning"]
@@ -178,10 +178,13 @@ def test_a_run_stores_what_its_methods_say_of_spaces_unknown_ones_and_packages()
     unknown = len(tested - users) / len(tested), sum(second[i] not in items for i in asked) / 40
     assert info.splits[0].unknown == pytest.approx(unknown)
     text = dict(methods(info).paragraphs)
-    assert f"Of the test users, {100 * unknown[0]:.1f}% have no training rating" in text["Split"]
+    assert f"{100 * unknown[0]:.1f}% of the test users have no training rating" in text["Split"]
     assert f"ratings, {100 * unknown[1]:.1f}% are of an item without one" in text["Split"]
     impossible = sum(each.n_impossible for each in info.finished) / (4 * 40)
-    assert f"{100 * impossible:.1f}% were impossible and became" in text["Candidates"]
+    assert (
+        f"{100 * impossible:.1f}% of the estimates of test ratings were impossible"
+        in text["Candidates"]
+    )
     assert "For each metric and table, 6 pairs were compared." in text["Inference"]
     listed = (metadata.distribution("numba").read_text("RECORD") or "").splitlines()
     rows = [row for row in csv.reader(listed) if row[1] and ".dist-info/" not in row[0]]
@@ -194,9 +197,9 @@ def test_a_run_stores_what_its_methods_say_of_spaces_unknown_ones_and_packages()
     ("n_impossible", "sentence"),
     [
         (0, "No estimate of a test rating was impossible."),
-        (1, "Of the estimates of test ratings, 1 was impossible and became the default"),
-        (20, "Of the estimates of test ratings, 20 were impossible and became"),
-        (5_000, "Of the estimates of test ratings, 3.3% were impossible and became"),
+        (1, "1 of the estimates of test ratings was impossible; the default"),
+        (20, "20 of the estimates of test ratings were impossible; the default"),
+        (5_000, "3.3% of the estimates of test ratings were impossible; the default"),
     ],
 )
 def test_few_impossible_estimates_are_counted(plain_run, n_impossible, sentence):
@@ -257,7 +260,7 @@ def test_the_test_its_correction_and_bounds_of_p_values_are_named(plain_run):
     assert "level 0.1; a user's scores in several folds or seeds were averaged first." in text
     bounds = [pair.p_is_bound for each in plain_run.info.statistics for pair in each.pairs]
     text = said(plain_run)["Inference"]
-    assert ("A p-value is an upper bound where no" in text) == any(bounds)
+    assert ("A p-value is an upper bound if no" in text) == any(bounds)
     plain_run.info.statistics[0].claim = "algorithms"
     text = said(plain_run, statistics={"test": "nadeau-bengio"})["Inference"]
     assert "by the corrected t-test over folds and seeds" in text
@@ -276,7 +279,7 @@ def test_what_is_computed_from_moments_is_told_from_what_is_resampled(plain_run)
     changed = Changed(plain_run.info.model_copy(update={"statistics": [computed]}))
     text = said(changed)["Inference"]
     assert "from moments, as of infinitely many resamples. With" in text
-    assert "upper bound where no random sign" not in text
+    assert "upper bound if no random sign" not in text
     assert "Robinson" not in said(changed, statistics={"test": "t"})["Inference"]
 
 

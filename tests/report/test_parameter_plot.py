@@ -100,7 +100,7 @@ def test_each_parameter_has_a_plot_with_the_values_of_the_table(run):
             assert list(line.get_xdata()) == sorted(line.get_xdata())
         assert len(axes.texts) == (n_lines if n_lines > 1 else 0)
     first = drawn[0]
-    assert "rmse by damping of 4 rows. The best value is that of" in first.describe()
+    assert "has the best value, " in first.describe()
     names = [plot.path("svg", Path("figures")).name for plot in drawn]
     assert len(set(names)) == len(names)
 
@@ -116,7 +116,7 @@ def test_the_page_and_python_show_the_plot(run):
 
 
 def test_without_such_rows_it_says_what_to_add():
-    with pytest.raises(ResultsError, match="no two rows differ in one parameter alone; add some"):
+    with pytest.raises(ResultsError, match="no two rows differ in only one parameter; add some"):
         run_of(["ItemMean", "BaselineOnly"]).plot("parameter")
 
 

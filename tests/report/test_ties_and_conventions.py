@@ -86,7 +86,7 @@ def test_definitions_that_do_not_distinguish_are_counted_with_the_reason(plain_r
 def test_what_is_missing_is_said_to_be_with_the_way_to_get_it(plain_run):
     run = changed(plain_run, ties=[], conventions=[])
     for table in sensitivity_tables(summarise(run)):
-        assert "No finished cell of this table has scores for it." in table.caption
+        assert "No cached cell of this table has scores for it." in table.caption
         assert "Run the config again" in table.caption
     first, *others = tie_table(run).columns
     assert first == "algorithm"

@@ -309,4 +309,4 @@ def test_the_command_says_what_it_removed(results, cli):
     Path("tiny.json").write_text(json.dumps(CONFIG | {"results": {"keep": 1}}))
     code, _, err = cli("run", "-q", "tiny.json", "--results", results)
     assert code == 0
-    assert "note: 1 earlier run removed, as `results: {keep: 1}` says" in err
+    assert "note: 1 earlier run removed, because of `results: {keep: 1}`" in err

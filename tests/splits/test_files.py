@@ -225,7 +225,7 @@ def test_nothing_is_left_behind_where_a_split_cannot_be_saved(tmp_path):
         (split, "missing/split.parquet", "cannot be written .*; choose another place"),
         (split, "folder", "cannot be written .*; choose another place"),
         ([], "empty", "no split to save; make one first"),
-        (mixed, "mixed", "splits of different data; save them in files of"),
+        (mixed, "mixed", "splits of different data; save them in separate files"),
     ):
         with pytest.raises(SplitError, match=f"{name}: {message}"):
             save(splits, tmp_path / name)
@@ -255,7 +255,7 @@ def test_three_files_divide_their_own_ratings(tmp_path):
         make(both, ratings, seed=0, base=tmp_path)
     narrow = Predefined(train="train.csv", test="test.csv")
     (outer,) = make(narrow, ratings, seed=0, base=tmp_path)
-    with pytest.raises(SplitError, match=r"valid.csv: 4 of 4 .* training part .*leave out `train`"):
+    with pytest.raises(SplitError, match=r"valid.csv: 4 of 4 .* training set .*leave out `train`"):
         validation(outer, inner, seed=0, base=tmp_path)
 
 
@@ -265,7 +265,7 @@ def test_a_saved_validation_part_is_read_back_and_checked_against_the_training_p
     section = SavedSplit(path="inner.parquet")
     (part,) = validation(first, section, seed=0, base=tmp_path)
     np.testing.assert_array_equal(part.test, validation(first, Holdout(), seed=0)[0].test)
-    with pytest.raises(SplitError, match="15 of its ratings are not in the training part; save"):
+    with pytest.raises(SplitError, match="15 of its ratings are not in the training set; save"):
         validation(second, section, seed=0, base=tmp_path)
 
 

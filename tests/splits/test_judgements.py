@@ -1,4 +1,4 @@
-"""Relevance judgements of a file as the test part: values against a slow calculation by hand."""
+"""Relevance judgements of a file as the test set: values against a slow calculation by hand."""
 
 import json
 import math
@@ -224,7 +224,7 @@ def test_settings_are_chosen_on_ratings_or_on_other_judgements(folder, ratings, 
     write(folder / "more.txt", {("1", item): 2, ("1", "31"): 1})
     (inner,) = splits.validation(outer, Judgements(path="more.txt"), 0, folder)
     assert inner.train.tolist() == list(range(len(ratings)))
-    assert inner.name == "judgements more.txt of the training part"
+    assert inner.name == "judgements more.txt of the training set"
     assert inner.ratings.ratings[inner.test].tolist() == [2.0]
     assert "in-neither-part" not in [note.code for note in inner.notes]
 
@@ -250,7 +250,7 @@ def test_features_are_unknown_for_what_the_ratings_lack(tmp_path):
 
 def test_judgements_are_not_saved_as_rows_of_the_data(folder, ratings):
     made = splits.make(Judgements(path="qrels.txt"), ratings, 0, folder)
-    with pytest.raises(SplitError, match="judgements are no rows of the data; name their file"):
+    with pytest.raises(SplitError, match="judgements are not rows of the data; name their file"):
         splits.save(made, folder / "split.parquet")
 
 
@@ -272,7 +272,7 @@ def test_a_run_says_that_its_test_part_is_judgements(folder, judged):
     assert "rmse compares estimates on the scale 0.5 to 5 with grades of judgements, 0 to 3" in str(
         note
     )
-    assert "the test part is relevance judgements that are read from qrels.txt" in (
+    assert "the test set is relevance judgements that are read from qrels.txt" in (
         to_markdown(run.info)
     )
 

@@ -508,7 +508,7 @@ def test_the_published_folds_of_movielens_are_made_from_the_rows_alone():
         assert split.test.tolist() == sorted(tested, key=rows.__getitem__)
         assert split.train.tolist() == sorted({*range(75)} - tested, key=rows.__getitem__)
     words = Ratings.from_columns(["a", "b"], [1, 2], [1, 2], scale=(1, 5))
-    with pytest.raises(SplitError, match=r"the id 'a' is no whole number.*use ml-100k"):
+    with pytest.raises(SplitError, match=r"the id 'a' is not a whole number.*use ml-100k"):
         make(MovieLensFolds(), words, 0)
 
 

@@ -178,7 +178,7 @@ def ratings_of(n, times=None, shift=0):
 def test_a_validation_part_is_named_and_speaks_of_the_training_part_alone():
     (split,) = make(Holdout(), ratings_of(20), seed=0)
     (part,) = validation(split, Holdout(test_size=0.25), seed=0)
-    assert part.name == "holdout 25% of the training part"
+    assert part.name == "holdout 25% of the training set"
     assert len(part.test) == 4
     assert not any(note.code == "in-neither-part" for note in part.notes)
 

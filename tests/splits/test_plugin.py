@@ -18,7 +18,7 @@ import numpy as np
 import harness
 
 class EveryNth(harness.Split):
-    """Every n-th rating is the test part."""
+    """Every n-th rating is the test set."""
 
     n: int = 3
 
@@ -28,7 +28,7 @@ class EveryNth(harness.Split):
             yield ~test, test
 
 class Drawn(harness.Split):
-    """A tenth, drawn at random, is the test part."""
+    """A tenth, drawn at random, is the test set."""
 
     def divide(self, ratings, rng):
         order = rng.permutation(len(ratings))
@@ -62,7 +62,7 @@ def test_its_folds_its_name_and_its_sentence(module):
     experiment, _ = load(config(f"{module}:EveryNth", n=4))
     (section,) = experiment.split
     assert section.describe() == f"{module}:EveryNth, n 4"
-    assert section.sentence() == "Every n-th rating is the test part (n 4)."
+    assert section.sentence() == "Every n-th rating is the test set (n 4)."
     folds = make(section, harness.load("bundled"), seed=0)
     assert [fold.test[:3].tolist() for fold in folds] == [[0, 4, 8], [1, 5, 9]]
     rows = np.sort(np.concatenate([folds[0].train, folds[0].test]))

@@ -84,11 +84,11 @@ def test_a_section_has_a_short_name_and_survives_being_written_down(text, name):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{kind: holdout, test_size: 1.5}", "found 1.5; write a share between 0 and 1"),
+        ("{kind: holdout, test_size: 1.5}", "found 1.5; write a proportion between 0 and 1"),
         ("{kind: holdout, test_size: 0}", "found 0; write .* or a count of at least 1"),
-        ("{kind: holdout, test_size: '0.2'}", "found '0.2'; write a share"),
-        ("{kind: holdout, test_size: true}", "found True; write a share"),
-        ("{kind: holdout, test_size: .nan}", "found nan; write a share"),
+        ("{kind: holdout, test_size: '0.2'}", "found '0.2'; write a proportion"),
+        ("{kind: holdout, test_size: true}", "found True; write a proportion"),
+        ("{kind: holdout, test_size: .nan}", "found nan; write a proportion"),
         ("{kind: holdout, test_size: null}", "neither `test_size` nor `train_size`; give"),
         ("{kind: holdout, test_size: 0.6, train_size: 0.6}", "more than the whole; make"),
         ("{kind: holdout, random_state: -1}", "greater than or equal to 0"),
@@ -104,8 +104,11 @@ def test_a_section_has_a_short_name_and_survives_being_written_down(text, name):
         ("{kind: user-fraction, equal_times: item}", "is for `choose: latest`; remove it"),
         ("{kind: rolling, origins: 0}", "greater than or equal to 1"),
         ("{kind: rolling, origins: []}", "at least 1 item"),
-        ("{kind: rolling, origins: [1.5]}", "found 1.5; write a share .* or a date"),
-        ("{kind: rolling, window: 90}", "found 90; write a share of the ratings, as 0.2, or a num"),
+        ("{kind: rolling, origins: [1.5]}", "found 1.5; write a proportion .* or a date"),
+        (
+            "{kind: rolling, window: 90}",
+            "found 90; write a proportion of the ratings, such as 0.2, or a num",
+        ),
         ("{kind: rolling, horizon: 3 months}", "found '3 months'; write"),
         ("{kind: user-holdout, given: -1}", "found -1; write .* or a count of at least 0"),
         ("predefined", "needs either `test` .* or `file`"),
@@ -116,12 +119,12 @@ def test_a_section_has_a_short_name_and_survives_being_written_down(text, name):
         ("{kind: predefined, file: a, folds: [1]}", "remove `train` and `folds`"),
         (
             "{kind: kfold, validation: {kind: kfold, validation: kfold}}",
-            "a validation part of its own; remove the inner one",
+            "a validation set that has its own validation set; remove the inner one",
         ),
         ("{kind: time-window}", "neither `start` nor `end`; give one"),
         ("{kind: time-window, start: 5, end: 5}", "`start` 5 is not before `end` 5; swap"),
         ("{kind: k-core}", "Field required"),
-        ("{kind: sample-users, n: 1.0}", "found 1.0; write a share between 0 and 1"),
+        ("{kind: sample-users, n: 1.0}", "found 1.0; write a proportion between 0 and 1"),
     ],
 )
 def test_what_makes_no_split_or_filter_is_refused(text, message):
@@ -196,12 +199,12 @@ def test_every_option_of_every_kind_of_split_changes_its_sentence(section):
                 assert f"{100 * value:g}" in words
             elif isinstance(value, str) and key not in ("like", "too_few", "in_training"):
                 assert set(value.split()) <= words
-        assert ("drawn at random" in sentence or "divided at random" in sentence) == (
+        assert ("sampled at random" in sentence or "split at random" in sentence) == (
             made.model_dump().get("shuffle", True)
             and kind not in FIXED
             and (kind == "user-holdout" or options.get("choose") != "latest")
         )
-    assert "validation part" in section.model_validate(base).sentence("validation part")
+    assert "validation set" in section.model_validate(base).sentence("validation set")
 
 
 @pytest.mark.parametrize("missing", ["draw", "describe", "sentence"])

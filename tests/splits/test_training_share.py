@@ -1,4 +1,4 @@
-"""Shares of a training part: nested, of one test part, in the order of the whole."""
+"""Shares of a training set: nested, of one test set, in the order of the whole."""
 
 import numpy as np
 import pytest
@@ -65,7 +65,7 @@ def test_it_is_named_and_told(ratings):
     (split,) = splits.make(section, ratings, 0)
     assert split.name == section.describe() == "holdout 20%, training latest 10%"
     assert "Models see 10% of the training ratings, by time the latest" in section.sentence()
-    assert "validation part" in section.sentence("validation part")
+    assert "validation set" in section.sentence("validation set")
 
 
 def test_without_times_the_latest_are_not_known():

@@ -91,7 +91,7 @@ class SVD(FactorModel):
 
     model_class = surprise.SVD
     summary = "biased matrix factorisation by stochastic gradient descent"
-    unknown_user = f"{MEAN_AND_BIAS}, without `biased` the mean alone"
+    unknown_user = f"{MEAN_AND_BIAS}, without `biased` only the mean"
     citation = "koren2009matrix"
     style = ("blue", "o", "-", True)
     space = FACTORS | {"lr_all": log_range(0.00001, 0.1), "reg_all": log_range(0.001, 1.0)}

@@ -94,7 +94,7 @@ class ReadOptions(ValueFormat):
 
     def advice(self, encoding: str = "latin-1") -> str:
         """Return what to do about another encoding; of ratings and features a config names it."""
-        name = f", or name its encoding, as `encoding: {encoding}`"
+        name = f", or name its encoding with `encoding: {encoding}`"
         return "save the file as UTF-8" + name * self.finds_encoding
 
 
@@ -109,14 +109,14 @@ class Reader:
     Attributes
     ----------
     endings : tuple of str
-        Endings of file names in small letters, as ``(".jsonl",)``.
+        Endings of file names in small letters, such as ``(".jsonl",)``.
     keys : tuple of str
         Of `OF_TEXT` and `OF_TABLES`, the keys that a config may have for a format of this package;
         any other is refused. Formats of other packages have those of `OF_TABLES`.
 
     Examples
     --------
-    A format with a pair and its rating a line, as ``ann>book=4``:
+    A format with a pair and its rating a line, such as ``ann>book=4``:
 
     >>> class Arrows(Reader):
     ...     endings = (".arrows",)
@@ -134,7 +134,7 @@ class Reader:
     endings: ClassVar[tuple[str, ...]] = ()
     keys: ClassVar[tuple[str, ...]] = ()
     label: ClassVar[str] = ""
-    """What messages call a file of the format, as ``Parquet``."""
+    """What messages call a file of the format, such as ``Parquet``."""
     separators: ClassVar[tuple[str, ...]] = ()
     """Of a text: the separators of fields that are tried first."""
     is_wide: ClassVar[bool] = False
@@ -158,7 +158,7 @@ class Reader:
         head : bytes
             Its first bytes, at most 4,096.
         name : str
-            Its name without folders, as ``ratings.dump``.
+            Its name without folders, such as ``ratings.dump``.
         """
         return self.recognises(head)
 

@@ -67,8 +67,8 @@ def selection(tables: dict[str, list[str]], options: ReadOptions) -> str:
         if len(fitting) != 1 and len(tables) != 1:
             names = listed(list(tables), 20) or "none"
             raise DataError(
-                f"{options.where}: tables: {names}; name the one of ratings, as table: ratings, or "
-                "say what to read, as query: SELECT …"
+                f"{options.where}: tables: {names}; name the table of ratings, for example table: "
+                "ratings, or write a query, for example query: SELECT …"
             )
         table = (fitting or list(tables))[0]
     if table not in tables:

@@ -29,7 +29,7 @@ def checked_encoding(name: str) -> str:
         is_text = False
     if not is_text:
         raise ValueError(
-            f"{name!r} is no encoding; use one such as utf-8, utf-16, latin-1, cp1252, cp1251, "
+            f"{name!r} is not an encoding; use one such as utf-8, utf-16, latin-1, cp1252, cp1251, "
             "gbk, big5, shift_jis or euc_kr"
         )
     return name

@@ -41,9 +41,9 @@ _BY_PATH = "name a field of one value by its path"
 class JSONLines(Reader):
     """One object a line, as Amazon's and Yelp's reviews, or a document that holds a table.
 
-    A field inside another is named by its path, as ``review.stars``. Documents are read in the
+    A field inside another is named by its path, such as ``review.stars``. Documents are read in the
     shapes that pandas writes, as lists of objects or of lists, as numbers by user and item, and
-    where one list of records lies inside them, as ``{"data": […]}``.
+    where one list of records lies inside them, such as ``{"data": […]}``.
     """
 
     endings = (".jsonl", ".ndjson", ".json")

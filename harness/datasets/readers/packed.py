@@ -157,8 +157,8 @@ def members_of(path: Path, where: str, limits: Limits) -> Iterator[list[Member]]
                 zipped = stack.enter_context(zipfile.ZipFile(path))
                 if any(info.flag_bits & 0x1 for info in zipped.infolist()):
                     raise DataError(
-                        f"{where}: encrypted; unpack it with its password, and give the file or "
-                        "the folder that comes out"
+                        f"{where}: encrypted; unpack it with its password, and give the unpacked "
+                        "file or folder"
                     )
                 found = [
                     Member(info.filename, info.file_size, partial(zipped.open, info))
@@ -464,9 +464,9 @@ _KINDS = (
      "harness.load(pandas.read_sas({path!r}, format='sas7bdat', encoding='utf-8')) reads it"),
     ((b"Obj\x01",), "", "Avro", "write it as Parquet"),
     ((b"7z\xbc\xaf\x27\x1c",), "", "a 7-Zip archive", "unpack it (7z x {path}), and give the "
-     "file or the folder that comes out"),
-    ((b"Rar!",), "", "a RAR archive", "unpack it (unrar x {path}), and give the file or the folder "
-     "that comes out"),
+     "unpacked file or folder"),
+    ((b"Rar!",), "", "a RAR archive", "unpack it (unrar x {path}), and give the unpacked file "
+     "or folder"),
     ((b"\x1f\x9d",), "", "packed with compress", "unpack it (gunzip {path})"),
     ((b"\x04\x22\x4d\x18",), "", "packed with LZ4", "unpack it (lz4 -d {path})"),
     ((b"PGDMP",), "", "a dump of pg_dump in its own format", "pg_restore -f dump.sql {path} writes "

@@ -142,7 +142,7 @@ def _chosen(tables: dict[str, Dump], options: ReadOptions) -> Dump:
     if not tables:
         raise DataError(f"{where}: an SQL dump without rows, as INSERT or COPY; {WAY_ON}")
     raise DataError(
-        f"{where}: tables: {listed([*tables], 20)}; name the one of ratings, as table: "
+        f"{where}: tables: {listed([*tables], 20)}; name the table of ratings, for example table: "
         f"{(fitting or [*tables])[0]}"
     )
 

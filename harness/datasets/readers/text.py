@@ -305,7 +305,7 @@ def header_and_columns(
             text = next((mark for mark in marks if not _is_rating(mark, options)), None)
             if text is not None:
                 header = True
-                where += f": a header, it seems, as {text!r} is no number" * bool(text)
+                where += f": a header, it seems, as {text!r} is not a number" * bool(text)
     if header:
         return True, find_columns(fields, options.columns, where, roles)
     if by_name:

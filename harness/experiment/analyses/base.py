@@ -48,7 +48,7 @@ class ScoredCell:
     name : CellName
         Display names and identities: ``algorithm``, ``dataset``, ``seed``, ``fold``, ...
     split : Split
-        The training and the test part, with the data.
+        The training and the test set, with the data.
     candidates : CandidatesSection
         Which items were ranked.
     record : CellRecord

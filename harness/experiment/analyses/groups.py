@@ -146,7 +146,7 @@ def _by_column(section: GroupSection, split: Split) -> tuple[list[str], Masks]:
     else:
         if section.quantiles:
             words = known_values[~np.isfinite(numbers)]
-            problem = f"{words.iloc[0]!r} is no number" if len(words) else "the column is empty"
+            problem = f"{words.iloc[0]!r} is not a number" if len(words) else "the column is empty"
             raise DataError(f"groups: {section.title}: {problem}; leave `quantiles` out")
         flags = flags_of(column)
         names = sorted(flags.columns, key=natural)

@@ -103,7 +103,7 @@ class Progress:
         return self.n_all is None or self.n_done < self.n_all
 
     def __str__(self) -> str:
-        """Return the counts, as ``5 of 16 cells, 1 failed``."""
+        """Return the counts, such as ``5 of 16 cells, 1 failed``."""
         of = "" if self.n_all is None else f" of {self.n_all}"
         units = self.units.removesuffix("s") if self.n_all == 1 else self.units
         failed = f", {self.n_failed} failed" if self.n_failed else ""

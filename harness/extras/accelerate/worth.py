@@ -42,7 +42,7 @@ class Known:
     is_loaded = False
     saved = 0.0  # seconds
     prepare: Callable[[], None] | None = None
-    """Done once, before the first call that is accelerated."""
+    """Work that is done once, before the first call that is accelerated."""
 
     def load(self) -> None:
         """Do what has to be done before a call is accelerated."""

@@ -29,7 +29,7 @@ from harness.console.screen import documents, give_result, say
     "--metric",
     shell_complete=words.of_kind("metrics"),
     metavar="LABEL",
-    help="With a cut-off rank; by default ndcg@10, or that of the run.",
+    help="With a cut-off rank; by default ndcg@10, or the headline metric of the run.",
 )
 @options.results
 def audit(sources: tuple[str, ...], **settings: Any) -> int:

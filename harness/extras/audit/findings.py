@@ -22,7 +22,7 @@ class Finding(Record):
         As ``unknown-ids`` or ``ties``. A ``fault`` makes numbers wrong; under a ``caution`` they
         depend on a choice, or say less than they seem to.
     code : str
-        The kind of the finding, as ``unknown-ids.constant``.
+        The kind of the finding, such as ``unknown-ids.constant``.
     values : dict
         Its numbers and names: a share is ``n`` of ``n_all``.
     what, where : str

@@ -168,7 +168,7 @@ def _check_training(
         return
     duplicates.of_training(search, train)
     if inner_ids.of_file(search, rows, truth, train):
-        search.skip("the ids are positions in the training part", of_train)
+        search.skip("the ids are positions in the training set", of_train)
         return
     training_pairs.of_file(search, rows, truth, train)
     training_items.of_file(search, rows, truth, train)

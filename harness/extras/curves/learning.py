@@ -1,4 +1,4 @@
-"""Learning curves: one test part, by the share of the training ratings that models saw."""
+"""Learning curves: one test set, by the share of the training ratings that models saw."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from harness.schema.sections import written
 from harness.statistics.pairs import SEED_TESTS, PairedTest
 
 CODE = "training-share"
-"""Of the note on a split whose training part is a share of another's."""
+"""Of the note on a split whose training set is a share of another's."""
 UNTRAINED = frozenset({"Random"})
 """Rows that no rating can help."""
 Answer = Literal["gain", "loss", "undecided"]
@@ -40,7 +40,7 @@ ANSWERS: dict[Answer, str] = {
 
 @dataclass(frozen=True)
 class Curve:
-    """The tables of one test part.
+    """The tables of one test set.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class Curve:
 def curves_of(
     splits: Iterable[SplitInfo], tables: Mapping[str, tuple[str, str, str]]
 ) -> list[Curve]:
-    """Return the curves of a run; none where no split has a share of another's training part.
+    """Return the curves of a run; none where no split has a share of another's training set.
 
     Parameters
     ----------
@@ -406,7 +406,7 @@ def _curve_table(
             ends = (rounded(pair[key], places) for key in ("difference", "low", "high"))
             row += ["{} ({} to {})".format(*ends), str(pair["answer"])]
     return TextTable(
-        f"{label} by share of the training {curve.of}"
+        f"{label} by proportion of the training {curve.of}"
         + (f", {curve.title}" if len({*info.tables.values()}) > len(curve.tables) else ""),
         " ".join([*_on_gains(gained), *_on_crossings(info, curve, crossed)]),
         [*info.tables].index(largest) + 1,

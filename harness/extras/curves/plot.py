@@ -24,9 +24,10 @@ class LearningPlot(Plot):
     is_optional = True
     title = "Learning curves"
     caption = (
-        "One test set; each mark is a row whose models saw this share of the training ratings. "
+        "One test set; each mark is a row whose models saw this proportion of the training "
+        "ratings. "
         "Bars: confidence intervals, side by side. Names are in the order of the values at "
-        "the largest share." + OUTSIDE
+        "the largest proportion." + OUTSIDE
     )
     about = " by training share"
     inches = (2.5, 0.8, 0.2)
@@ -71,7 +72,7 @@ class LearningPlot(Plot):
             axes.set_xlim(shares[0] - room, shares[-1] + room)
         axes.xaxis.set_minor_locator(NullLocator())
         axes.set_xticks(shares, [written(share) for share in shares])
-        axes.set_xlabel(f"share of the training {self.curve.of}")
+        axes.set_xlabel(f"proportion of the training {self.curve.of}")
         spans, values = {}, {}
         lines = [*data.groupby("algorithm", sort=False)]
         for number, (name, line) in enumerate(lines):

@@ -48,7 +48,7 @@ JOIN_SECONDS = 60.0
 """Seconds to wait for workers, unless `execution.join_timeout` is set."""
 
 LOST = (
-    "dask: the scheduler was lost; finished cells are kept: start it again, and run again to do "
+    "dask: the scheduler was lost; computed cells are cached: start it again, and run again to do "
     "the rest"
 )
 
@@ -233,7 +233,7 @@ class Cluster:
         if time.monotonic() - self.empty_since > self.join_seconds:
             raise ClusterError(
                 f"dask: all workers were lost, and none has joined within {self.join_seconds:g} s; "
-                "finished cells are kept: start workers, and run again to do the rest"
+                "computed cells are cached: start workers, and run again to do the rest"
             )
         return usable
 

@@ -274,6 +274,6 @@ def _look_at_probe(found: Examination) -> None:
     fast = found.probe.get("accelerated_fit")
     if fast and not fast["is_equal"]:
         found.problems.append(
-            "SVD: the accelerated fit differs from that of plain Surprise; use `harness.fit` "
+            "SVD: the accelerated fit differs from the fit of plain Surprise; use `harness.fit` "
             "and `patch_surprise` only with versions of `dev/constraints.txt`"
         )

@@ -132,7 +132,7 @@ def _by_role(
     help="With --against: a JSON file with fit_seconds, score_seconds and peak_mb, or a list of "
     "them for each fold.",
 )
-@click.option("--name", help="With --against: name of the row; by default that of the file.")
+@click.option("--name", help="With --against: name of the row; by default the name of the file.")
 @click.option(
     "-o",
     "--output",
@@ -304,8 +304,8 @@ def _score(
     unknown = not len(evidence.rankings.relevance)
     if unknown:
         scored.notes.append(
-            f"{name}: no listed item is among the ratings of its user; are the ids those "
-            "of the same data set, and of one type?"
+            f"{name}: no listed item is among the ratings of its user; are the ids from "
+            "the same data set, and of one type?"
         )
     for metric, s in scores.items():
         if s.worth is not None:

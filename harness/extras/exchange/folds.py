@@ -157,7 +157,7 @@ def against(
             "run it from a config"
         )
     if (facts := next(iter(info.finished), None)) is None:
-        raise ResultsError(f"{run.name}: no finished cell to compare with; run it again")
+        raise ResultsError(f"{run.name}: no cached cell to compare with; run it again")
     # Data, split, candidates and metrics alone are needed: code that the config names is not run.
     other = ["algorithms=[{name: ItemMean, search: recommended}]", "statistics=null"]
     plan = Plan.from_config(run.folder, overrides=other)
@@ -355,7 +355,7 @@ class _File:
         )
 
     def _catalogue(self, plan: Plan, section: CandidatesSection, selected: Candidates) -> Rankings:
-        """Return the file's lists of the evaluated users, over the items of the training part."""
+        """Return the file's lists of the evaluated users, over the items of the training set."""
         split, ratings, rows = self.split, self.split.ratings, self.rows
         users = selected.users.astype(np.int64)
         position = np.full(ratings.n_users, -1)
@@ -367,7 +367,7 @@ class _File:
         if not section.keeps_training_items and (n_seen := int(seen.sum())):
             raise ResultsError(
                 f"{self.path}: {n_seen:,} of {counted(len(seen), 'row')} with an item that the "
-                f"user rated in the training part of {split.name}, fold {split.fold + 1}, which "
+                f"user rated in the training set of {split.name}, fold {split.fold + 1}, which "
                 "this run leaves out of lists; leave them out, and give a file for each fold in "
                 f"the order of {INDEX}"
             )

@@ -78,7 +78,7 @@ def update(
     entry = registry.entry_of(type(model))
     if entry is None:
         raise AlgorithmError(
-            f"{type(model).__name__}: a class of your own cannot go on; fit it again"
+            f"{type(model).__name__}: your own class cannot continue training; fit it again"
         )
     if epochs is not None and epochs < 1:
         raise AlgorithmError(f"update: epochs is {epochs!r}; give a whole number from 1")

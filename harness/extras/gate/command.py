@@ -46,7 +46,7 @@ COLOURS = {"not worse": "green", "worse": "red", "undecided": "yellow"}
     metavar="OLD",
     required=True,
     shell_complete=words.run_names,
-    help="What is in use: a run, or a file of another program.",
+    help="The version in use: a run, or a file of another program.",
 )
 @click.option(
     "--metric",
@@ -58,7 +58,7 @@ COLOURS = {"not worse": "green", "worse": "red", "undecided": "yellow"}
 @click.option(
     "--old-row",
     metavar="NAME",
-    help="The row in use; by default that of --row, or the best of OLD.",
+    help="The row in use; by default the row of --row, or the best row of OLD.",
 )
 @click.option(
     "--tolerance",
@@ -72,7 +72,7 @@ COLOURS = {"not worse": "green", "worse": "red", "undecided": "yellow"}
     type=float,
     default=0.95,
     show_default=True,
-    help="Of the interval of the difference.",
+    help="The confidence of the interval of the difference.",
 )
 @click.option("--strict", is_flag=True, help="Exit with 3 where the verdict is undecided.")
 @click.option(

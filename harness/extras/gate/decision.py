@@ -237,7 +237,7 @@ def gate(
     ------
     ComparisonError
         If the two cannot be compared: another data set, split, candidates or definition of the
-        metric, fewer than two common users, a metric that is no mean over users, or one model
+        metric, fewer than two common users, a metric that is not a mean over users, or one model
         whose two scores differ.
     ResultsError
         If there is no such row, metric or table.
@@ -330,7 +330,7 @@ def compared_rows(
 ) -> tuple[str, RowResult, RowResult]:
     """Return the label of the metric and the two rows that `gate` compares, or refuse the request.
 
-    Parameters and errors are those of `gate`; only what needs the scores is not checked.
+    `gate` has the same parameters and errors; only what needs the scores is not checked.
     """
     _check_confidence(confidence)
     _tolerance(tolerance, 0.0)
@@ -355,8 +355,8 @@ def _check_confidence(confidence: float) -> None:
 def _check_metric(label: str) -> None:
     if not is_mean_of_users(metrics.parse(label)):
         raise ComparisonError(
-            f"gate: {label} is no mean over users, so its difference has no interval over users; "
-            "choose a metric such as ndcg@10"
+            f"gate: {label} is not a mean over users, so its difference has no interval over "
+            "users; choose a metric such as ndcg@10"
         )
 
 
@@ -392,7 +392,8 @@ def gate_scores(
     Raises
     ------
     ComparisonError
-        If the metric is no mean over users, the two have fewer than two users in common, or a user
+        If the metric is not a mean over users, the two have fewer than two users in common, or a
+        user
         is there twice.
 
     Examples
@@ -589,7 +590,7 @@ def _tolerance(tolerance: float | str, mean: float) -> float:
     if not 0 <= number < math.inf:
         raise ComparisonError(
             f"gate: tolerance {tolerance!r}; give a number from 0 in the unit of the metric, such "
-            "as 0.005, or a share of the old mean, such as 1%"
+            "as 0.005, or a percentage of the old mean, such as 1%"
         )
     return number / 100 * mean if text.endswith("%") else number
 

@@ -39,7 +39,8 @@ COLUMNS = ("started (UTC)", "value", "low", "high", "users", "changed since the 
 @click.option(
     "--baseline",
     metavar="NAME",
-    help="The row that others are compared with in each run; by default that of the report.",
+    help="The row that others are compared with in each run; by default the baseline of the "
+    "report.",
 )
 @click.option("--last", type=click.IntRange(1), metavar="N", help="Only the latest runs.")
 @click.option("--page", type=options.output, help="Write a page with a plot to this file.")
@@ -105,7 +106,7 @@ def _show(line: HistoryLine, baseline: str) -> None:
 
 
 def _difference(point: Point, places: int) -> str:
-    """Return the difference to the baseline with its interval, as ``+0.012 (0.003 to 0.021)``."""
+    """Return the difference to the baseline and its interval, as ``+0.012 (0.003 to 0.021)``."""
     if point.difference is None:
         return ""
     text = rounded(point.difference, places)

@@ -283,7 +283,7 @@ class LibraryEntry(Algorithm):
     is_probed: ClassVar = False
     compiles: ClassVar[bool] = False
     can_be_saved: ClassVar[bool] = False
-    summary = "a model of another library, in an environment of its own"
+    summary = "a model of another library, in its own environment"
     gives_ratings: ClassVar[bool] = True
 
     @classmethod

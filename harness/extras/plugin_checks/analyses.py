@@ -56,7 +56,7 @@ def steps(name: str) -> Iterator[str | bytes]:
     """Yield what is wrong with an analysis in this process, and the bytes of its result."""
     kind = plugins.find("analyses", name).load()
     if not (isinstance(kind, type) and issubclass(kind, Analysis)):
-        yield "it is no analysis; make it a subclass of `harness.Analysis`"
+        yield "it is not an analysis; make it a subclass of `harness.Analysis`"
         return
     config: dict[str, Any] = dict(CONFIG)
     if issubclass(kind, BuiltinAnalysis):
@@ -82,7 +82,7 @@ def steps(name: str) -> Iterator[str | bytes]:
         if np.isinf(numbers.to_numpy(float)).any():
             yield "its table has infinite numbers; leave them empty"
         if table.columns.duplicated().any() or not all(isinstance(c, str) for c in table.columns):
-            yield "names of its table's columns are no text or are there twice; name each"
+            yield "names of its table's columns are not text or are repeated; name each"
     if results[0] != results[1]:
         yield "the same cells give another result; draw from a seed of its own"
     yield results[0]

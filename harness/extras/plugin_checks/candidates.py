@@ -59,7 +59,7 @@ def _shapes(selected: Candidates, n_items: int) -> Iterator[str]:
         if edges[0] != 0 or edges[-1] != len(codes) or (np.diff(edges) < 0).any():
             yield f"`{offsets}` does not divide `{items}`; let it rise from 0 to their number"
         if len(codes) and not 0 <= codes.min() <= codes.max() < n_items:
-            yield f"`{items}` has codes that are no items; use codes of the data"
+            yield f"`{items}` has codes that are not items; use codes of the data"
 
 
 def _bytes(selected: Candidates) -> bytes:

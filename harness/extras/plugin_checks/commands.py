@@ -18,7 +18,7 @@ def steps(name: str) -> Iterator[str | bytes]:
     """Yield what is wrong with a command in this process, and its help; it is not carried out."""
     command = plugins.find("commands", name).load()
     if not isinstance(command, click.Command):
-        yield "it is no command; decorate a function with `click.command()`"
+        yield "it is not a command; decorate a function with `click.command()`"
         return
     if not (command.help or "").strip():
         yield "it has no help; write a docstring"

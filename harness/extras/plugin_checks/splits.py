@@ -103,7 +103,7 @@ def random_ratings() -> Ratings:
 
 def _split(section: SplitSection, ratings: Ratings) -> Iterator[str | bytes]:
     half = np.arange(0, len(ratings), 2)
-    for title, part in (("", None), ("of a training part: ", half)):
+    for title, part in (("", None), ("of a training set: ", half)):
         splits = section.splits(ratings, part, SEED, None)
         if not splits:
             raise SplitError(f"{title}no fold; give one at least")

@@ -174,7 +174,7 @@ def check_request(
     label = chosen_metric(metric, labels, f"{name}: no metric", experiment.headline)
     if not is_mean_of_users(metrics.parse(label)):
         raise ComparisonError(
-            f"{name}: {label} is no mean over users, which the tests need; choose another metric"
+            f"{name}: {label} is not a mean over users, which the tests need; choose another metric"
         )
     if (experiment.statistics or Inference()).test == "nadeau-bengio":
         raise ComparisonError(
@@ -224,7 +224,7 @@ def analyse(
     claim = compared[0].claim
     notes = []
     if settings.test == "wilcoxon":
-        notes.append("the power is that of the t-test; Wilcoxon's can have more or less")
+        notes.append("the power is computed for the t-test; Wilcoxon's test can have more or less")
     if claim == "models":
         notes.append(
             "the tests are about these fitted models, so seeds have no part; a run of five seeds "
@@ -237,7 +237,7 @@ def analyse(
         )
     if pilot is not None:
         notes.append(
-            f"the variances are those of models of {counted(pilot, 'user')}; models of more users "
+            f"the variances come from models of {counted(pilot, 'user')}; models of more users "
             "can differ less or more"
         )
     return PowerAnalysis(pd.DataFrame(rows), label, claim, difference, power, level, pilot, notes)

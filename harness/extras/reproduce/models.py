@@ -25,7 +25,7 @@ def of_models(ratings: Any = None) -> Callable[[Quantity], object]:
 
     @lru_cache(maxsize=1)
     def fitted(config: str, algorithm: str) -> tuple[surprise.AlgoBase, Ratings]:
-        """Return the row of a config, fitted to the training part of its first fold, and that."""
+        """Return the row of a config, fitted to the training set of its first fold, and that."""
         changes = ("baselines=false", "statistics=null")
         plan = Plan.from_config(bundled()[config], overrides=changes, ratings=ratings)
         data, _ = plan.ratings(0)

@@ -51,11 +51,11 @@ class Quantity(BaseModel):
     """A data set that is not fetched for this, and `why`."""
     why: str = ""
     estimates_of: str = ""
-    # Of the model itself, fitted to the training part of the config's first fold.
+    # Of the model itself, fitted to the training set of the config's first fold.
     pair: list[str] = []
     neighbours_of: str = ""
     inner_ids: bool = False
-    """Whether the source gives the training part's own numbers, from 0, where it means ids."""
+    """Whether the source gives the training set's own numbers, from 0, where it means ids."""
     best_of: str = ""
     similarities: int = 0
     anti_test: bool = False

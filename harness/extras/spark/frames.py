@@ -66,7 +66,7 @@ def evaluate(
     df : pyspark.sql.DataFrame
         A row for each rated item; columns besides `user`, `estimate` and `rating` are not used.
     metrics : str or iterable of str or Metric
-        Labels, as ``"ndcg@5,10"`` or ``["ndcg(ties=first)@10", "rmse"]``.
+        Labels, such as ``"ndcg@5,10"`` or ``["ndcg(ties=first)@10", "rmse"]``.
     user, estimate, rating : str
         Names of the columns.
     partitions : int, optional

@@ -60,7 +60,7 @@ def mlflow_names(labels: Iterable[str]) -> dict[str, str]:
 
 
 def flat(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the values of nested data with their paths, as ``split.0.test_size``.
+    """Yield the values of nested data with their paths, such as ``split.0.test_size``.
 
     >>> dict(flat({"seed": [0], "split": [{"kind": "kfold"}], "groups": []}))
     {'seed.0': 0, 'split.0.kind': 'kfold', 'groups': []}
@@ -108,8 +108,8 @@ class MLflow(Tracker):
     Parameters
     ----------
     uri : str, optional
-        Of the server or the database, as ``sqlite:///mlflow.db``; by default as MLflow is set up,
-        with ``MLFLOW_TRACKING_URI``.
+        Of the server or the database, such as ``sqlite:///mlflow.db``; by default as MLflow is set
+        up, with ``MLFLOW_TRACKING_URI``.
     experiment : str, optional
         Name of MLflow's experiment; by default that of the run.
     """

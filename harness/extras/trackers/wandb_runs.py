@@ -22,7 +22,7 @@ COLUMNS = ("algorithm", "dataset", "split", "candidates")
 class WandB(Tracker):
     """A run of Weights & Biases: config, table, and config, table, page and record as an artifact.
 
-    Its summary has the numbers of each row by title and label, as ``SVD/ndcg@10`` and
+    Its summary has the numbers of each row by title and label, such as ``SVD/ndcg@10`` and
     ``SVD/ndcg@10_low``: W&B takes these names as they are.
 
     Parameters

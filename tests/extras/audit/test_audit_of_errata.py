@@ -167,7 +167,7 @@ def inner(trainset, table, roles=("user", "item")):
 
 @pytest.fixture
 def parts(ratings, tmp_path):
-    """Return a training and a test part, with ids in another order than their first rows."""
+    """Return a training and a test set, with ids in another order than their first rows."""
     moved = ratings.assign(user=1 + (ratings["user"] * 7) % 30, item=1 + (ratings["item"] * 9) % 40)
     train, test = halves(moved)
     return train, test, written(train, tmp_path / "train.csv")

@@ -36,7 +36,7 @@ def test_all_text_is_inside_the_figure_and_no_name_is_a_formula(run):
         box = text.get_window_extent()
         assert min(box.x0, box.y0) >= -1, text
         assert (box.max <= axes.figure.bbox.max + 1).all(), text
-    assert axes.get_xlabel() == "share of the training users"
+    assert axes.get_xlabel() == "proportion of the training users"
     assert axes.get_xscale() == "log"
     drawn = plot.render("svg", svg_fonttype="none").decode()
     assert "&lt;script&gt;" in drawn

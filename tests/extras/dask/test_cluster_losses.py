@@ -188,7 +188,7 @@ def test_a_lost_scheduler_loses_nothing_that_had_finished(cluster, pace, tmp_pat
     wait_until(lambda: running.n_finished >= 2 and marks(pace), "a slow cell behind fast ones")
     n_finished = running.n_finished
     cluster.end(cluster.scheduler)
-    with pytest.raises(ClusterError, match="the scheduler was lost; finished cells are kept"):
+    with pytest.raises(ClusterError, match="the scheduler was lost; computed cells are cached"):
         running.end()
     cluster.end(worker)
     (pace / "go").touch()

@@ -214,7 +214,7 @@ COMPILES = line("numba_compiles", "done", is_compiled=True, seconds=1.0)
         ),
         (
             line("accelerated_fit", "done", is_equal=False, seconds=1.0, first_seconds=1.0),
-            "differs from that of plain Surprise",
+            "differs from the fit of plain Surprise",
         ),
     ],
     ids=["import", "libraries", "abort", "start", "interpreted", "not kept", "different"],

@@ -113,8 +113,8 @@ def test_nested_lists_without_a_score_or_with_damage_are_refused(call, tmp_path)
             "p.csv:3: user '1' has item '2' again (first at p.csv:2)\n"
             "p.csv:4: the estimate 'low' is not a number\n"
             "p.csv:5: no user\n"
-            "p.csv: 3 faults (1 unreadable row, 1 incomplete row, 1 repeated pair); fix the data, "
-            "or:\n  `missing: drop` drops 1 incomplete row\n",
+            "p.csv: 3 problems (1 unreadable row, 1 incomplete row, 1 repeated pair); fix the "
+            "data, or:\n  `missing: drop` drops 1 incomplete row\n",
         ),
     ],
 )
@@ -162,7 +162,7 @@ def test_scores_that_cannot_be_written_and_a_metric_that_distinguishes_no_list(c
     assert out.count("note:") == 1
     assert (
         "note: p.csv: hit@1 cannot distinguish algorithms: every test item is relevant; set a "
-        "threshold, as hit(threshold=4)@1" in out
+        "threshold, for example hit(threshold=4)@1" in out
     )
     err = call.refused(*arguments, "--per-user", "p.csv/u.csv")
     assert err == "p.csv/u.csv: cannot be written (not a directory); choose another place\n"

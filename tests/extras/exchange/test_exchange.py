@@ -141,7 +141,7 @@ def test_the_row_is_kept_in_a_run_that_other_commands_read(call, exported):
             "own.yaml/x: cannot be written (not a directory); choose another",
         ),
         ((*given, "-o", "kept/a b"), "'a b' cannot be the name of a run"),
-        (best, "no algorithm of"),
+        (best, "not an algorithm of"),
     ):
         assert message in call.refused(*arguments)
 

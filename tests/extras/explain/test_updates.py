@@ -134,7 +134,7 @@ def test_models_that_cannot_go_on_say_so():
 
     with pytest.raises(AlgorithmError, match="not fitted; call"):
         harness.update(surprise.SVD(), NEW)
-    with pytest.raises(AlgorithmError, match="Own: a class of your own cannot go on; fit"):
+    with pytest.raises(AlgorithmError, match="Own: your own class cannot continue training; fit"):
         harness.update(Own().fit(dataset(ROWS).build_full_trainset()), NEW)
     with pytest.raises(AlgorithmError, match="no epochs to go on with; leave `epochs` out"):
         harness.update(fitted("SlopeOne", ROWS), NEW, epochs=2)

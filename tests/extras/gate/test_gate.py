@@ -187,7 +187,7 @@ def test_what_cannot_be_compared_is_refused(old, change, message):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"metric": "rmse"}, "no mean over users"),
+        ({"metric": "rmse"}, "not a mean over users"),
         ({"confidence": 1.5}, "confidence"),
         ({"tolerance": "abc"}, "give a number from 0"),
         ({"tolerance": -1}, "give a number from 0"),

@@ -217,10 +217,10 @@ SAID = {
         "OverwritesScores": ["it failed .ValueError: assignment destination is read-only"],
         "Undrawn": ["the same cells give another result"],
         "Infinite": ["infinite numbers"],
-        "Repeats": ["columns are no text or are there twice"],
+        "Repeats": ["columns are not text or are repeated"],
         "OfProcess": ["its numbers are others in another process"],
         "Ends": ["its process ended with exit code 3"],
-        "Nothing": ["it is no analysis; make it a subclass of `harness.Analysis`"],
+        "Nothing": ["it is not an analysis; make it a subclass of `harness.Analysis`"],
     },
     "trackers": {
         "Lines": [],
@@ -236,7 +236,7 @@ SAID = {
         "other_visits": ["other ratings when it is asked again"],
         "visits_of_process": ["its numbers are others in another process"],
         "raises": ["it failed .ValueError: no data, please.; mend the function"],
-        "Nothing": ["is no function; name one"],
+        "Nothing": ["is not a function; name one"],
     },
     "readers": {
         "Bars": [],
@@ -254,7 +254,7 @@ SAID = {
         "mute": ["it has no help; write a docstring", "the option --loud has no help"],
         "takes_all": ["an unknown option is not refused with exit code 2"],
         "helpless": ["`--help` ends with exit code 2"],
-        "Nothing": ["it is no command"],
+        "Nothing": ["it is not a command"],
     },
     "candidates": {
         "Users": [],

@@ -24,7 +24,7 @@ class Shared(harness.Split):
         yield np.ones(len(ratings), bool), np.ones(len(ratings), bool)
 
 class Empty(harness.Split):
-    """No test part."""
+    """No test set."""
     def divide(self, ratings, rng):
         yield np.ones(len(ratings), bool), np.zeros(len(ratings), bool)
 

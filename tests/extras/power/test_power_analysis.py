@@ -125,7 +125,7 @@ def test_pairs_of_models_have_a_number_of_their_own_beside_those_with_a_baseline
         ({"difference": math.nan}, "difference nan; use one above 0"),
         ({"power": 1.0}, "power: 1.0; use a chance above the level"),
         ({"power": 0.01}, "power: 0.01; use a chance above the level"),
-        ({"metric": "rmse"}, "rmse is no mean over users"),
+        ({"metric": "rmse"}, "rmse is not a mean over users"),
         ({"pilot": 50}, "a run and a pilot; give a config"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Positions in the training part, as Surprise's inner ids, in place of ids."""
+"""Positions in the training set, as Surprise's inner ids, in place of ids."""
 
 from __future__ import annotations
 
