@@ -3,6 +3,7 @@
 #
 #   dev/tools/check_plugin.sh
 set -euo pipefail
+unset COLUMNS # at which messages would break, which are searched below
 cd "$(dirname "$0")/../.."
 source=$PWD
 

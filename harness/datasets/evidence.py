@@ -765,7 +765,7 @@ def shape(
 
     Left out are times, texts, columns with a usual name of what is known of users, columns whose
     numbers are all outside the range of the others, and those with one number in all rows. `named`
-    gives the column of ids, as that of the ``user`` or the ``item``, `not_items` the columns to
+    gives the column of ids, as a ``user`` or an ``item``, `not_items` the columns to
     leave out, and `words` the texts, in small letters, that are ratings.
     """
     names = [column.name for column in columns]
@@ -811,7 +811,7 @@ def _are_row_ids(columns: Sequence[SampledColumn]) -> bool:
 
 
 def _outside(columns: list[SampledColumn]) -> list[SampledColumn]:
-    """Return the columns whose numbers are all far from those of most others."""
+    """Return the columns whose numbers are all far from the numbers of most others."""
     numbers = [column for column in columns if column.numbers]
     if len(numbers) < 3:
         return []

@@ -247,7 +247,7 @@ def found(
 
 
 OF_SHEETS = {None: None, "excel": None, "matrix": "matrix"}
-"""The format of the sheets of a workbook by that of the config."""
+"""The format of the sheets of a workbook, by the format that the config names."""
 
 
 @contextmanager

@@ -478,7 +478,7 @@ class DatasetSection(_File):
 def check_key_of_file(key: str, value: object, others: Mapping[str, Any], base: object) -> None:
     """Raise `ValueError` where a key does not fit the keys before it.
 
-    Which keys a file can have is seen where it is read, by what it is. Of one that is not there yet
+    A file that is there shows by itself which keys it can have. For one that is not there yet
     its ending is all that there is; `base` is the folder in which relative paths start, and no file
     is looked for without it.
     """

@@ -112,7 +112,7 @@ class Reader:
         Endings of file names in small letters, such as ``(".jsonl",)``.
     keys : tuple of str
         Of `OF_TEXT` and `OF_TABLES`, the keys that a config may have for a format of this package;
-        any other is refused. Formats of other packages have those of `OF_TABLES`.
+        any other is refused. Formats of other packages have `OF_TABLES`.
 
     Examples
     --------

@@ -231,7 +231,7 @@ def begin(
 ) -> tuple[Beginning, ReadOptions]:
     """Return the beginning of a text, and options with the encoding and the comments found in it.
 
-    What is found is added to `notes`.
+    Notes on what it found are added to `notes`.
     """
     with (
         report_os_error(where, "cannot be read", "check the path", DataError),
@@ -341,7 +341,7 @@ def _numbers(fields: Sequence[str], options: ReadOptions) -> list[str]:
 
 
 _FRAMED = re.compile(r"([|^~@#*;])(?!\1)[|^~@#*:,]\1")
-"""A sign on both sides of another, as ``|~|``, which together separate fields."""
+"""A sign on both sides of another, such as ``|~|``, which together separate fields."""
 
 
 def separator_of(line: str, options: ReadOptions) -> str:
