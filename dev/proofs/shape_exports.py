@@ -355,6 +355,7 @@ def surveys() -> Iterator[Shape]:
         ) + "\n",
         untimed(DENSE, item=lambda r: f"G01Q01[SQ{r.item:03}]"),
         option={"not_items": ["submitdate", "lastpage", "startlanguage"]},
+        undecidable="all may have rated an item alike",
     )  # fmt: skip
     yield one(
         "surveys",
@@ -368,6 +369,7 @@ def surveys() -> Iterator[Shape]:
         ) + "\n",
         untimed(DENSE, item=lambda r: f"film_{r.item}"),
         option={"not_items": ["redcap_survey_identifier", "survey_complete"]},
+        undecidable="all may have rated an item alike",
     )  # fmt: skip
     yield one(
         "surveys",

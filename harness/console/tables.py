@@ -274,8 +274,8 @@ def check_columns(columns: str | None, experiment: Experiment | None = None) -> 
     --------
     >>> check_columns("user=customer")
     Traceback (most recent call last):
-    harness.errors.HarnessError: --columns: chooses columns of the table; for those of the data
-    file, --data-columns user=customer
+    harness.errors.HarnessError: --columns: chooses columns of the table; for columns of the
+    data file, use --data-columns user=customer
     """
     parts = _divided(columns or "")
     for part in parts:

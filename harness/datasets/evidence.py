@@ -763,10 +763,10 @@ def shape(
 ) -> Wide:
     """Return which columns of a wide table hold ids and ratings, and which are left out.
 
-    Left out are times, texts, columns with a usual name of what is known of users, columns whose
-    numbers are all outside the range of the others, and those with one number in all rows. `named`
-    gives the column of ids, as a ``user`` or an ``item``, `not_items` the columns to
-    leave out, and `words` the texts, in small letters, that are ratings.
+    Left out are times, texts, columns with a usual name of what is known of users, and columns
+    whose numbers are all outside the range of the others. `named` gives the column of ids, as a
+    ``user`` or an ``item``, `not_items` the columns to leave out, and `words` the texts, in small
+    letters, that are ratings.
     """
     names = [column.name for column in columns]
     ids, items_in_rows = None, "item" in named
@@ -795,9 +795,7 @@ def shape(
         if not any(column.numbers for column in rest) and _share_words(texts):
             texts = []  # ratings in words
         left += [c for c in texts if c not in left]
-        if header:
-            left += _outside([column for column in rest if column not in left])
-            left += _constant([column for column in rest if column not in left])
+        left += _outside([column for column in rest if column not in left]) if header else []
     out = {column.position for column in left}
     items = [column.position for column in rest if column.position not in out]
     return Wide(header, ids, items, sorted(out), items_in_rows)
@@ -821,14 +819,6 @@ def _outside(columns: list[SampledColumn]) -> list[SampledColumn]:
     reach = high - low
     many = [column for column in numbers if len(column.numbers) >= FEW]
     return [c for c in many if min(c.numbers) > high + reach or max(c.numbers) < low - reach]
-
-
-def _constant(columns: list[SampledColumn]) -> list[SampledColumn]:
-    """Return the columns with one number in every row, where most others have several."""
-    numbers = [column for column in columns if column.numbers]
-    alike = [c for c in numbers if c.n_distinct == 1 and len(c.present) == len(c.texts) >= FEW]
-    vary = [column for column in numbers if column.n_distinct > 2]
-    return alike if len(vary) > 0.75 * len(numbers) else []
 
 
 def candidates(

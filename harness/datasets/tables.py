@@ -24,6 +24,7 @@ from harness.datasets.evidence import (
     shape,
 )
 from harness.datasets.policies import ValueFormat
+from harness.datasets.remedies import Remedy
 from harness.errors import DataError, suggestion
 from harness.notes.note import Note
 
@@ -140,6 +141,11 @@ def table_of_cells(
         notes.append(
             Note("matrix-columns-left-out", {"columns": names, "keys": {"not_items": names}})
         )
+    if header and not_items is None and (alike := _alike(ratings, rated)):
+        constant = [str(first[found.items[at]]) for at in alike]
+        out = [*(str(first[at]) or at + 1 for at in found.left_out), *constant]
+        remedy = str(Remedy({"not_items": out}))
+        notes.append(Note("matrix-columns-constant", {"columns": constant, "remedy": remedy}))
     rows, columns = np.nonzero(rated)
     numbers = np.arange(1, max(body.shape) + 1).astype(str)
     ids = numbers[: len(body)] if found.ids is None else body[:, found.ids]
@@ -158,6 +164,16 @@ def table_of_cells(
     return convert(read, RATINGS.kinds, where, at, values=values, notes=notes)
 
 
+def _alike(ratings: Texts, rated: NDArray[np.bool_]) -> list[int]:
+    """Return the columns with one text in every row, where most others have several."""
+    if len(ratings) < MANY_ROWS:
+        return []
+    alike = rated.all(axis=0) & (ratings == ratings[:1]).all(axis=0)
+    return np.flatnonzero(alike).tolist() if alike.mean() < 0.25 else []
+
+
+MANY_ROWS = 10
+"""Rows from which a column of equal ratings may be something else."""
 JESTER = "99"
 """What Jester writes for "not rated"."""
 

@@ -158,7 +158,7 @@ def cannot_distinguish(
 
     >>> lists = Rankings([0, 2], [1.0, 5.0], [1, 2], [1, 2], [1, 2], [2])
     >>> print(cannot_distinguish(metrics.parse("precision@1"), lists))
-    every test item is relevant; set a threshold, as precision(threshold=5)@1
+    every test item is relevant; set a threshold, for example precision(threshold=5)@1
     >>> cannot_distinguish(metrics.parse("precision(threshold=5)@1"), lists)
     """
     if not metric.has_bounds or isinstance(random_order(metric), Note):

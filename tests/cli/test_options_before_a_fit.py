@@ -138,8 +138,8 @@ def test_the_other_commands_fit_nothing(words, call, here, fits):
         ("recommend spaces.json --format trec", "--format trec: the id 'a b' has a blank"),
         ("save own.json own.zip", "own class or of another library cannot be saved"),
         ("power knn.json --pilot 30 --power 2", "--power: 2.0; use a chance above the level"),
-        ("power knn.json --pilot 30 --metric rmse", "rmse is no mean over users"),
-        ("gate one --against two --refit --metric rmse", "rmse is no mean over users"),
+        ("power knn.json --pilot 30 --metric rmse", "rmse is not a mean over users"),
+        ("gate one --against two --refit --metric rmse", "rmse is not a mean over users"),
     ],
 )
 def test_what_a_model_cannot_do_is_said_before_its_fit(words, said, call, here, fits):

@@ -71,7 +71,7 @@ class TestSQLite:
         with closing(sqlite3.connect("r.db")) as opened:
             FRAME.to_sql("more", opened, index=False)
             opened.commit()
-        with pytest.raises(DataError, match=r"tables: items, more, ratings; name the one"):
+        with pytest.raises(DataError, match=r"tables: items, more, ratings; name the table"):
             datasets.load("r.db")
 
     def test_other_files_have_no_tables(self, load):

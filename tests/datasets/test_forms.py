@@ -223,11 +223,11 @@ def test_a_dump_that_is_not_surely_read_is_refused(load, text, message):
 
 def test_of_two_tables_of_ratings_the_message_names_a_key_that_works(load, tmp_path):
     with pytest.raises(
-        DataError, match=r"tables: films, stars, more; .*, as table: stars"
+        DataError, match=r"tables: films, stars, more; .*, for example table: stars"
     ) as refused:
         load("r.sql", MYSQL + MYSQL.partition("CREATE TABLE `stars`")[2]
              .join(["CREATE TABLE `more`", ""]).replace("INTO `stars`", "INTO `more`"))  # fmt: skip
-    table = re.search(r"as table: (\w+)$", str(refused.value))[1]
+    table = re.search(r"for example table: (\w+)$", str(refused.value))[1]
     ratings = harness.load({"path": str(tmp_path / "r.sql"), "table": table})
     assert same(ratings, PLAIN)
 

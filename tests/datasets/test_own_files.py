@@ -370,7 +370,7 @@ class TestFaults:
             (
                 b"user,item,rating\n" + b"".join(b"\xe9%d,1,3\n" % n for n in range(30)),
                 {"encoding": "utf-8"},
-                "2: the user is not UTF-8; save the file as UTF-8, or name its encoding, as "
+                "2: the user is not UTF-8; save the file as UTF-8, or name its encoding with "
                 "`encoding: latin-1`",
                 "30 problems in 30 rows, the first above (30 broken lines)",
                 [],

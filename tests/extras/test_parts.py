@@ -30,6 +30,7 @@ PUBLIC = {
 """Public names of a part."""
 IN_SPINE_TESTS = {
     "algorithms/test_least_squares.py": {"implicit", "spark"},  # their common base is tested there
+    "cli/test_options_before_a_fit.py": {"explain"},  # its commands fit a row too
     "datasets/test_secrets.py": {"trackers"},  # what a tracker is given has no secret
     "docs/test_documentation.py": {"audit"},  # the pages that the checks of this part name
     "docs/test_readme.py": {"spark"},  # whether the README's blocks on Spark can run

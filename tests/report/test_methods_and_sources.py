@@ -128,7 +128,7 @@ def test_one_training_rating_is_counted_as_one(plain_run):
         splits = [first.model_copy(update={"n_train": n}) for n in sizes]
         info = plain_run.info.model_copy(update={"splits": splits})
         found = dict(methods(info).paragraphs)["Split"]
-        assert f"Training sets hold {text} parts 50,000." in found
+        assert f"Training sets hold {text} sets 50,000." in found
 
 
 def test_tuning_names_spaces_validation_and_the_trials_that_were_made(plain_run):
@@ -179,7 +179,10 @@ def test_a_run_stores_what_its_methods_say_of_spaces_unknown_ones_and_packages()
     assert info.splits[0].unknown == pytest.approx(unknown)
     text = dict(methods(info).paragraphs)
     assert f"{100 * unknown[0]:.1f}% of the test users have no training rating" in text["Split"]
-    assert f"ratings, {100 * unknown[1]:.1f}% are of an item without one" in text["Split"]
+    assert (
+        f"{100 * unknown[1]:.1f}% of the test ratings are of an item without a training rating"
+        in text["Split"]
+    )
     impossible = sum(each.n_impossible for each in info.finished) / (4 * 40)
     assert (
         f"{100 * impossible:.1f}% of the estimates of test ratings were impossible"

@@ -64,6 +64,10 @@ class State:
     def __init__(self) -> None:
         self.options = Options()
         self.is_patched = False
+        self.begin_to_count()
+
+    def begin_to_count(self) -> None:
+        """Forget the calls of before."""
         self.runs_elsewhere = False
         """Whether a call gave its fits to processes of joblib, which count for themselves."""
         self.counts: dict[tuple[str, str, str], Count] = {}
@@ -259,7 +263,7 @@ def nothing_accelerated() -> str:
 
     Calls in processes of joblib are not known here: where some ran, the answer is empty.
 
-    >>> state.counts.clear()
+    >>> state.begin_to_count()
     >>> nothing_accelerated()
     'no call of Surprise was accelerated: Surprise is not patched'
     """

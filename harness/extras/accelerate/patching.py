@@ -126,8 +126,7 @@ def patch_surprise(
             return
         show_calls(verbose)
         if not state.is_patched:
-            state.counts.clear()
-            state.runs_elsewhere = False
+            state.begin_to_count()
             _install()
         state.options, state.is_patched = options, True
 
