@@ -537,7 +537,7 @@ def tools() -> Iterator[Shape]:
         "*Vertices 70 40\n" + "".join(f'{n} "v{n}"\n' for n in range(1, 71)) + "*Edges\n"
         + "".join(f"{r.user} {r.item + 40} {r.rating}\n" for r in ROWS),
         None,
-        says="Pajek|network|graph|field|columns|times",
+        says="a network of Pajek",
     )  # fmt: skip
     yield one(
         "tools",

@@ -132,7 +132,7 @@ def test_the_row_is_kept_in_a_run_that_other_commands_read(call, exported):
     assert "null" in (exported / "kept/all/run.json").read_text()
     call.done("report", "kept/all")
     assert "outside" in (exported / "kept/all/report.html").read_text()
-    assert "Of other programs" in call("methods", "kept/all")[1]
+    assert "Results of other programs" in call("methods", "kept/all")[1]
     best = ("best", "kept/all", "--candidates", "rated", "--algorithm", "outside")
     for arguments, message in (
         ((*given, "-o", "runs/own"), "runs/own: has another run; choose a new folder"),
