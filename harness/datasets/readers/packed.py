@@ -500,7 +500,8 @@ _TEXTS = {
     rb"\|\|[^\n]*\|\|\r?\n\|[^|]": "a table of Jira or Confluence; export it as CSV",
     rb"([^\n]*\n){0,4}-{9,}\r?\n\|[^\n]*\|\r?\n-{9,}\r?\n\|": "a list between dashes, as SAP "
     "shows it; export it as a spreadsheet or as CSV",
-    rb"\*vertices \d+": "a network of Pajek, which is not read; give the table that it was made from",
+    rb"\*vertices \d+": "a network of Pajek, which is not read; give the table that it was "
+    "made from",
     rb"\d+:\r?\n\d+\r?\n": "pairs without ratings, as the probe set of the Netflix Prize; give the "
     "files of ratings, such as combined_data_1.txt",
 }
