@@ -9,7 +9,9 @@ import math
 import statistics
 import struct
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import reduce
+from operator import add
 from typing import Any, NamedTuple
 
 Answers = Mapping[str, str]
@@ -97,7 +99,7 @@ def parts(case: Mapping[str, Any], answers: Answers, of: Arithmetic = DOUBLES) -
         for rank, gain in enumerate(_ideal(items, listed, k, a, of), 1)
     ]
     dcg, idcg = (
-        sum((gain / divisor for gain, divisor in side), of.number(0)) for side in (cut, best)
+        _total((gain / divisor for gain, divisor in side), of.number(0)) for side in (cut, best)
     )
     if a["ideal"] == "absent":
         return Parts(cut, [], dcg)
@@ -194,7 +196,7 @@ def _ranked(items: list[Item], a: Answers, of: Arithmetic) -> list[Item]:
         groups: dict[float, list[Any]] = {}
         for item in ranked:
             groups.setdefault(item.score or 0.0, []).append(item.gain)
-        means = {score: sum(group) / len(group) for score, group in groups.items()}
+        means = {score: _total(group) / len(group) for score, group in groups.items()}
         ranked = [item._replace(gain=means[item.score or 0.0]) for item in ranked]
     if a["duplicates"] in ("again", "both", "clipped"):
         return ranked
@@ -254,7 +256,7 @@ def _mean(case: Mapping[str, Any], answers: Answers, of: Arithmetic) -> Any:
     lengths = [sum(score is not None for score in user["scores"]) for user in case["users"]]
     if rule == "pooled":
         sides = ([user.listed for user in users], [user.ideal for user in users])
-        dcg, idcg = (sum(gain / by for side in each for gain, by in side) for each in sides)
+        dcg, idcg = (_total(gain / by for side in each for gain, by in side) for each in sides)
         return dcg / idcg if idcg else of.number("nan")
     without = {"one": 1, "nan": math.nan}.get(rule, 0)
     values, weights = [], []
@@ -266,4 +268,10 @@ def _mean(case: Mapping[str, Any], answers: Answers, of: Arithmetic) -> Any:
     if rule == "median":
         return statistics.median(values)
     total = sum(weights)
-    return sum(v * w for v, w in zip(values, weights, strict=True)) / total if total else math.nan
+    scores = _total(v * w for v, w in zip(values, weights, strict=True))
+    return scores / total if total else math.nan
+
+
+def _total(numbers: Iterable[Any], zero: Any = 0) -> Any:
+    """Return numbers added in their order; ``sum`` of floats differs by the version of Python."""
+    return reduce(add, numbers, zero)
