@@ -10,11 +10,11 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 
 from harness._util import names as _names
 from harness.errors import PluginError
-from harness.plugins.moved import MovedNames
 
 __version__ = "0.3.0"
 
@@ -22,8 +22,27 @@ __version__ = "0.3.0"
 # cycles) instead of 30. OpenBLAS reads this when NumPy is imported.
 os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "20")
 
-if MovedNames not in sys.meta_path:
-    sys.meta_path += [MovedNames, _names.GuessedNames]
+
+class _OtherNames:
+    """Finds modules by earlier names, and answers those that people guess.
+
+    It is the last finder of modules, so that it is asked only for what does not exist.
+    """
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        if not name.startswith(f"{__name__}."):
+            return None
+        from harness.plugins.moved import MovedNames
+
+        spec = MovedNames.find_spec(name)
+        if spec is None:
+            _names.refuse_guessed(name)
+        return spec
+
+
+if not any(getattr(each, "__module__", "") == __name__ for each in sys.meta_path):
+    sys.meta_path.append(_OtherNames)
 
 _names.answer_calls(sys.modules[__name__])
 

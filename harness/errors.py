@@ -25,15 +25,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Self
 from urllib.parse import unquote
 
 MASK = "***"
 """What stands for the secrets of an address."""
 # Path turns the slashes after a scheme into one. Secrets may hold quotation marks.
-_ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+:/+)(\S*)")
+_ADDRESS = r"([A-Za-z][A-Za-z0-9+.-]+:/+)(\S*)"
 _PUNCTUATION = ")]},;.:'\"`>"
 MOST_SHOWN = 50
 LONGEST = 1_000
@@ -62,8 +61,14 @@ class Terminated(KeyboardInterrupt):
     said = "ended by SIGTERM"
 
 
-@dataclass(frozen=True, order=True)
-class Fault:
+class _Fault(NamedTuple):
+    line: int
+    key: str
+    message: str
+    source: str = ""
+
+
+class Fault(_Fault):
     """One thing wrong in a config file.
 
     Parameters
@@ -83,13 +88,10 @@ class Fault:
     "a.yaml:14: algorithms[1].name: unknown algorithm 'SDV'; did you mean 'SVD'?"
     """
 
-    line: int
-    key: str
-    message: str
-    source: str = ""
+    __slots__ = ()
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "message", masked_text(self.message))
+    def __new__(cls, line: int, key: str, message: str, source: str = "") -> Self:  # noqa: D102
+        return super().__new__(cls, line, key, masked_text(message), source)
 
     def at(self, source: str) -> str:
         """Return the fault as one line that starts with where it is."""
@@ -333,7 +335,7 @@ def masked_text(text: str) -> str:
         rest = match[2].rstrip(_PUNCTUATION)
         return match[1] + _without_secrets(rest) + match[2][len(rest) :]
 
-    return _ADDRESS.sub(replaced, text)
+    return re.sub(_ADDRESS, replaced, text)
 
 
 def masked_values(data: Any) -> Any:

@@ -7,9 +7,11 @@ import shlex
 import subprocess
 import sys
 from importlib.machinery import PathFinder
+from pathlib import Path
 from typing import get_args
 
 import click
+import lazy_loader
 import pandas as pd
 import pytest
 import surprise
@@ -312,3 +314,23 @@ def test_a_run_in_the_usual_folder_is_named(tmp_path, monkeypatch, run):
     with pytest.raises(ResultsError, match=r"run: no run there; did you mean 'runs/run'\?"):
         harness.read_run("run")
     assert harness.read_run("runs/run").name == "run"
+
+
+PACKAGE = Path(harness.__file__).parent
+
+
+@pytest.mark.parametrize("stub", sorted(PACKAGE.rglob("*.pyi")), ids=lambda stub: stub.parent.name)
+def test_names_of_a_stub_are_those_that_its_syntax_tree_has(stub):
+    parts = stub.parent.relative_to(PACKAGE.parent).parts
+    listed = names.stub_names(str(stub))
+    from_tree = lazy_loader.attach_stub(".".join(parts), str(stub))
+    assert lazy_loader.attach(".".join(parts), *listed)[2] == from_tree[2]
+    modules, taken = listed
+    found = {f"{module}.{name}" for module in taken for name in taken[module]} | {*modules}
+    tree = ast.parse(stub.read_text("utf-8"))
+    imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
+    assert found == {
+        f"{node.module}.{each.name}" if node.module else each.name
+        for node in imports
+        for each in node.names
+    }

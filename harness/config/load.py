@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
@@ -144,7 +143,7 @@ def set_key(document: Document, override: str) -> None:
     try:
         value = parse(f"value: {text}", where).data["value"]
     except ConfigError as error:  # whose line is none of a file
-        raise ConfigError(where, [replace(fault, line=0) for fault in error.faults]) from None
+        raise ConfigError(where, [fault._replace(line=0) for fault in error.faults]) from None
     path: list[str | int] = []
     for name, index in re.findall(r"([^.\[]+)|\[([^.\[]*)", key):
         if not (name or re.fullmatch(r"[0-9]{1,9}\]?", index)):

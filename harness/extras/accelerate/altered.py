@@ -53,6 +53,8 @@ _UNUSED = frozenset(
 """Names on which no number depends, or that accelerated calls use as they are."""
 _ROOTS = (sys.stdlib_module_names - {"unittest", "functools"}) | {"surprise", "numpy", "joblib"}
 _ACCESS = ("__getattribute__", "__setattr__", "__delattr__")
+_AROUND_FUNCTIONS = classmethod, staticmethod  # a union would be made in each of many calls
+_CALLED = type, types.FunctionType, types.BuiltinFunctionType
 
 
 class _Taken(NamedTuple):
@@ -63,21 +65,28 @@ class _Taken(NamedTuple):
 
 
 _taken: dict[Owner, _Taken] = {}
-_before: set[Place] = set()
+_found: dict[Owner, dict[str, Any]] = {}
+"""What each class and module held before the patch."""
+_other_defaults: set[Place] = set()
 
 
 def look(kinds: Iterable[type]) -> None:
-    """Note what is not Surprise's own before anything is patched."""
+    """Note what Surprise is before anything is patched."""
     owners = {owner for kind in kinds for owner in _of_model(kind)}
     owners |= {*_OF_FOLDS, *_OF_SCORES, *_OF_DATA, surprise.Reader}
-    _before.clear()
     _taken.clear()
-    _before.update(place for place, given in _DEFAULTS.items() if _defaults(place) != given)
-    for owner in owners:
-        _taken[owner] = _Taken({}, [])
-        for name, value in vars(owner).items():
-            if not _is_of_surprise(owner, name, value):
-                _before.add((owner, name))
+    _found.clear()
+    _before.cache_clear()
+    _found.update((owner, dict(vars(owner))) for owner in owners)
+    _other_defaults.clear()
+    _other_defaults.update(place for place, given in _DEFAULTS.items() if _defaults(place) != given)
+
+
+@cache
+def _before() -> set[Place]:
+    """Return what was not Surprise's own before the patch; a script of small calls never asks."""
+    places = [(owner, name) for owner, names in _found.items() for name in names]
+    return _other_defaults.union(place for place in places if not was_own(*place))
 
 
 _DEFAULTS: dict[Place, tuple[Any, ...]] = {
@@ -95,19 +104,18 @@ def _defaults(place: Place) -> Any:
 
 def remember() -> None:
     """Note all classes and modules as they are after they are patched."""
-    for owner in _taken:
+    for owner in _found:
         _take(owner)
-    for owner in _taken:
-        if isinstance(owner, type) and issubclass(owner, surprise.AlgoBase):
-            _of_predict[owner] = _places_of_predict(owner)
+    _of_predict.clear()
 
 
 def _take(owner: Owner) -> None:
+    module = None if isinstance(owner, type) else owner.__name__
     functions = [
         (name, function, _parts(function))
         for name, value in vars(owner).items()
-        if isinstance(function := _function(value), types.FunctionType)
-        and (isinstance(owner, type) or function.__module__ == owner.__name__)
+        if type(function := _function(value)) is types.FunctionType
+        and (module is None or function.__module__ == module)
     ]
     _taken[owner] = _Taken(dict(vars(owner)), functions)
 
@@ -124,7 +132,7 @@ def _function(value: Any) -> Any:
     """Return the function within a property, a class method or a static method."""
     if isinstance(value, property):
         return value.fget
-    return value.__func__ if isinstance(value, classmethod | staticmethod) else value
+    return value.__func__ if isinstance(value, _AROUND_FUNCTIONS) else value
 
 
 def _parts(function: types.FunctionType) -> tuple[Any, ...]:
@@ -151,9 +159,7 @@ def _is_of_surprise(owner: Owner, name: str, value: Any) -> bool:
     if not callable(value):
         return name not in vars(builtins)
     is_compiled = "cython" in type(value).__name__
-    if not is_compiled and not isinstance(
-        value, type | types.FunctionType | types.BuiltinFunctionType
-    ):
+    if not is_compiled and not isinstance(value, _CALLED):
         return False
     root = str(getattr(value, "__module__", "")).partition(".")[0]
     return root in _ROOTS and value.__name__ == name and not hasattr(value, "__wrapped__")
@@ -161,7 +167,10 @@ def _is_of_surprise(owner: Owner, name: str, value: Any) -> bool:
 
 def was_own(owner: Owner, name: str) -> bool:
     """Return whether a function was Surprise's own when the patch was made."""
-    return (owner, name) not in _before
+    if (owner, name) in _other_defaults:
+        return False
+    names = _found.get(owner, {})
+    return name not in names or _is_of_surprise(owner, name, names[name])
 
 
 def is_own(owner: Owner, name: str) -> bool:
@@ -183,7 +192,7 @@ def _change(
         for name, function, parts in functions:
             if name not in unused and not all(map(is_, _parts(function), parts)):
                 return owner, name
-    for owner, name in _before:
+    for owner, name in _before():
         if owner in owners and name not in unused and (owner, name) not in but:
             return owner, name
     return None
@@ -287,6 +296,8 @@ def require_own_test(kind: type) -> None:
 
 def predicts_as_surprise(kind: type) -> bool:
     """Return whether all that ``predict`` of a class of Surprise calls is its own."""
+    if kind not in _of_predict:
+        _of_predict[kind] = _places_of_predict(kind)
     is_own = all(names.get(name) is value for names, name, value in _of_predict[kind])
     return is_own and surprise.AlgoBase.predict.__defaults__ == (None, True, False)
 
@@ -295,7 +306,7 @@ _of_predict: dict[type, list[tuple[Any, str, Any]]] = {}
 
 
 def _places_of_predict(kind: type) -> list[tuple[Any, str, Any]]:
-    """Return where ``predict`` finds what it calls, and what is there.
+    """Return where ``predict`` finds what it calls, and what was there under the patch.
 
     It takes microseconds, so only these are compared; what a script replaced before is never equal.
     """
@@ -311,8 +322,9 @@ def _places_of_predict(kind: type) -> list[tuple[Any, str, Any]]:
         *((owner, "PredictionImpossible") for owner in (module, sys.modules[kind.__module__])),
         (surprise.Prediction, "__new__"),
     ]
+    before = _before()
     return [
-        (vars(owner), name, object() if (owner, name) in _before else vars(owner).get(name))
+        (vars(owner), name, object() if (owner, name) in before else _taken[owner].names.get(name))
         for owner, name in places
     ]
 
@@ -347,10 +359,8 @@ def _methods_of_trainset() -> frozenset[str]:
 
 def lists_neighbours_as_surprise(trainset: Any) -> bool:
     """Return whether ``get_neighbors`` would list users or items as Surprise does."""
-    places = [(surprise.Trainset, name) for name in ("all_users", "all_items", *_ACCESS)]
-    return _methods_of_trainset().isdisjoint(vars(trainset)) and not any(
-        place in _before or vars(place[0]).get(place[1]) is not _taken[place[0]].names.get(place[1])
-        for place in places
+    return _methods_of_trainset().isdisjoint(vars(trainset)) and all(
+        is_own(surprise.Trainset, name) for name in ("all_users", "all_items", *_ACCESS)
     )
 
 

@@ -70,7 +70,7 @@ def test(owner: type, name: str, original: Method) -> Method:
 
     @wraps(original)
     def test(self: Any, testset: Any, verbose: bool = False) -> Any:
-        if _is_of_harness(vars(self).get("trainset")) or not is_active():
+        if _is_of_harness(worth.held(self, "trainset")) or not is_active():
             return original(self, testset, verbose)
         is_worth, saved = _is_worth(
             lambda: worth.saved_by_test(self, self.trainset, worth.length(testset))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.algorithms import surprise
+from harness.extras.accelerate.worth import held
 
 if TYPE_CHECKING:
     from harness.algorithms.trainset import Floats
@@ -71,7 +72,7 @@ def warn_of_raw_ratings(rows: list[Any], reader: Any) -> None:
 
 def warn_of_rows(model: Any, rows: Sequence[Any]) -> None:
     """Warn of unknown ids of a test set that Surprise's own code estimates."""
-    trainset = vars(model).get("trainset")
+    trainset = held(model, "trainset")
     if type(trainset) is not surprise.Trainset:
         return
     inner_ids = trainset._raw2inner_id_users, trainset._raw2inner_id_items
@@ -122,7 +123,7 @@ def warn_of_divergence(model: surprise.AlgoBase, trainset: Any) -> None:
     if type(trainset) is not surprise.Trainset:
         return
     for name in ("pu", "qi", "bu", "bi", "yj"):
-        values = vars(model).get(name)
+        values = held(model, name)
         is_array = isinstance(values, np.ndarray) and values.dtype.kind == "f"
         if is_array and not np.isfinite(values).all():
             break

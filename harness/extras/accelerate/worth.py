@@ -6,7 +6,7 @@ Surprise's own code answers; from then on all calls are accelerated.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import local
 from time import perf_counter
@@ -108,22 +108,36 @@ def kind_of(model: object) -> Any:
     return next((kind for kind in type(model).__mro__ if kind in MODELS), None)
 
 
+def held(owner: object, name: str) -> Any:
+    """Return what an object itself has by a name, and None for nothing.
+
+    `vars` would do, but each object whose ``__dict__`` was asked for answers every access to an
+    attribute more slowly from then on.
+    """
+    if hasattr(type(owner), name):  # such as a property, which may be a script's own
+        return vars(owner).get(name)
+    try:
+        return object.__getattribute__(owner, name)
+    except AttributeError:
+        return None
+
+
 def saved_by_fit(model: Any, trainset: Any) -> float:
     """Return the seconds that the accelerated fit of a model saves, and 0 if it has none."""
-    kind, sizes = kind_of(model), vars(trainset)
-    n = _number(sizes.get("n_ratings"))
-    epochs = _number(vars(model).get("n_epochs"))
-    factors = _number(vars(model).get("n_factors"))
+    kind = kind_of(model)
+    n = _number(held(trainset, "n_ratings"))
+    epochs = _number(held(model, "n_epochs"))
+    factors = _number(held(model, "n_factors"))
     if kind is surprise.SVD:
         return 1.5 * NS * n * epochs * factors
     if kind is surprise.SVDpp:
-        return IMPLICIT_STEP * _squares(sizes, "ur") * epochs * factors
+        return IMPLICIT_STEP * _squares(trainset, "ur") * epochs * factors
     if kind is surprise.NMF:
         return 10.0 * NS * n * epochs * factors
     if kind is surprise.CoClustering:
         return 400.0 * NS * n * epochs
     if kind is surprise.SlopeOne:
-        return 40.0 * NS * _squares(sizes, "ur")
+        return 40.0 * NS * _squares(trainset, "ur")
     if kind is surprise.BaselineOnly:
         return 1.0 * US * n
     if kind is surprise.NormalPredictor:
@@ -133,11 +147,10 @@ def saved_by_fit(model: Any, trainset: Any) -> float:
 
 def saved_by_similarities(model: Any, trainset: Any) -> float:
     """Return the seconds that accelerated similarities save."""
-    options = vars(model).get("sim_options")
+    options = held(model, "sim_options")
     by_user = not isinstance(options, dict) or bool(options.get("user_based", True))
-    sizes = vars(trainset)
-    n = _number(sizes.get("n_users" if by_user else "n_items"))
-    return 10.0 * NS * _squares(sizes, "ir" if by_user else "ur") + 10.0 * NS * n * n
+    n = _number(held(trainset, "n_users" if by_user else "n_items"))
+    return 10.0 * NS * _squares(trainset, "ir" if by_user else "ur") + 10.0 * NS * n * n
 
 
 def saved_by_test(model: Any, trainset: Any, n_pairs: int) -> float:
@@ -145,30 +158,28 @@ def saved_by_test(model: Any, trainset: Any, n_pairs: int) -> float:
     kind = kind_of(model)
     if kind is None or trainset is None or type(model).estimate is not kind.estimate:
         return 0.0
-    sizes = vars(trainset)
-    n = max(_number(sizes.get("n_ratings")), 1)
+    n = max(_number(held(trainset, "n_ratings")), 1)
     each = 0.8 * PREDICT
     if kind is surprise.SVDpp:
-        each += 0.6 * US * _squares(sizes, "ur") / n
+        each += 0.6 * US * _squares(trainset, "ur") / n
     elif kind is surprise.SlopeOne:
-        each += 0.4 * US * _squares(sizes, "ur") / n
+        each += 0.4 * US * _squares(trainset, "ur") / n
     elif kind in NEIGHBOURS:
-        options = vars(model).get("sim_options")
+        options = held(model, "sim_options")
         by_user = not isinstance(options, dict) or bool(options.get("user_based", True))
-        each += 0.6 * US * _squares(sizes, "ir" if by_user else "ur") / n
+        each += 0.6 * US * _squares(trainset, "ir" if by_user else "ur") / n
     return each * n_pairs
 
 
 def saved_by_anti_testset(trainset: Any) -> float:
     """Return the seconds that all pairs that are not rated save, and the test of them after it."""
-    sizes = vars(trainset)
-    n_pairs = _number(sizes.get("n_users")) * _number(sizes.get("n_items"))
-    return PREDICT * max(0.0, n_pairs - _number(sizes.get("n_ratings")))
+    n_pairs = _number(held(trainset, "n_users")) * _number(held(trainset, "n_items"))
+    return PREDICT * max(0.0, n_pairs - _number(held(trainset, "n_ratings")))
 
 
-def _squares(sizes: Mapping[str, Any], name: str) -> float:
+def _squares(trainset: object, name: str) -> float:
     """Return the sum of the squared lengths of the lists of users, or of items."""
-    lists = sizes.get(name)
+    lists = held(trainset, name)
     if not isinstance(lists, dict):
         return 0.0
     return float(sum(len(ratings) ** 2 for ratings in lists.values()))

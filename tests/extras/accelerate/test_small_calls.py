@@ -259,3 +259,24 @@ def test_scorers_and_runners_pass_on_what_they_stand_for(data):
         assert isinstance(surprise.model_selection.validation.fit_and_score, entrances.FoldScorer)
         table = cross_validate(surprise.BaselineOnly(verbose=False), data, cv=KFold(2), n_jobs=2)
         assert len(table["test_rmse"]) == 2
+
+
+def test_what_an_object_holds_is_found_without_its_properties():
+    class Counted:
+        reads = 0
+
+        def __init__(self):
+            self.__dict__ |= {"own": 2, "n_ratings": 3}
+
+        @property
+        def n_ratings(self):
+            Counted.reads += 1
+            raise RuntimeError
+
+        def __getattr__(self, name):
+            Counted.reads += 1
+            raise RuntimeError
+
+    found = [worth.held(Counted(), name) for name in ("own", "n_ratings", "missing")]
+    assert (found, Counted.reads) == ([2, 3, None], 0)
+    assert worth.held(object(), "own") is None
