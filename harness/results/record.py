@@ -24,7 +24,8 @@ from harness._util.files import RUN_FILE, read_regular
 from harness._util.libraries import pd
 from harness.config.experiment import NAME, Experiment, headline_of
 from harness.datasets.section import name_of_given
-from harness.errors import MetricError, ResultsError, masked_values
+from harness.errors import MetricError, ResultsError, masked_value
+from harness.notes.note import plain
 from harness.plugins import registry as plugins
 from harness.results.cells import AnyCell, CellResult, FailedCell, RowKey, TableName
 from harness.results.description import DataDescription
@@ -273,7 +274,7 @@ def _explicit(config: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
     The name of data from a session stands for itself. A run has checked its config, and written
     every key.
     """
-    config = masked_values(config)
+    config = plain(config, masked_value)
     if info.context == OF_THIS_RUN:
         return config
     explicit = _experiment(config).model_dump(mode="json")
