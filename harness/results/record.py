@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -429,7 +428,7 @@ class RunInfo(Record):
     @property
     def has_several_cells(self) -> bool:
         """Whether a row is a mean of several cells."""
-        return any(n > 1 for n in Counter(cell.row for cell in self.cells).values())
+        return len({cell.row for cell in self.cells}) < len(self.cells)
 
     @property
     def cells_of_rows(self) -> dict[str, list[AnyCell]]:
