@@ -24,9 +24,9 @@ its query. Everything that is written or shown holds the masked address.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 from urllib.parse import unquote
 
 MASK = "***"
@@ -338,15 +338,9 @@ def masked_text(text: str) -> str:
     return re.sub(_ADDRESS, replaced, text)
 
 
-def masked_values(data: Any) -> Any:
-    """Return plain data in which every address is masked."""
-    if isinstance(data, Mapping):
-        return {key: masked_values(value) for key, value in data.items()}
-    if isinstance(data, list | tuple):
-        return [masked_values(value) for value in data]
-    if isinstance(data, str):
-        return masked(data) if is_url(data) else masked_text(data)
-    return data
+def masked_value(text: str) -> str:
+    """Return a text of plain data with every address masked; one that is an address, as a whole."""
+    return masked(text) if is_url(text) else masked_text(text)
 
 
 def without_secrets(text: str, address: str) -> str:

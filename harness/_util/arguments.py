@@ -95,10 +95,9 @@ def checked(
             except TypeError as fault:  # Python's own message names the function
                 _check_call(function, fault, kwargs)
                 return function(*args, **kwargs)
-            hints = _hints(function)
             for name, value in arguments.items():
                 if name in named and name not in leaving:
-                    _check(title, name, value, hints.get(name, Any), error)
+                    check_argument(function, title, name, value, error)
             return function(*args, **kwargs)
 
         return wrapper
@@ -167,7 +166,10 @@ def check_argument(
     Traceback (most recent call last):
     harness.errors.HarnessError: path: where is 7 (int); give text
     """
-    _check(title, name, value, _hints(function).get(name, Any), error)
+    hint = _hints(function).get(name, Any)
+    if not _fits(value, hint):
+        raise error(refusal(title, name, value, hint, _choices(hint)))
+    _check_text(f"{title}: {name}", value, hint, error)
 
 
 class _Names(dict[str, Any]):
@@ -198,12 +200,6 @@ class _Unknown:
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
     # What another decorator has made has the names of that decorator's module.
     return get_type_hints(function, localns=_Names(inspect.unwrap(function).__globals__))
-
-
-def _check(function: str, name: str, value: object, hint: Any, error: type[HarnessError]) -> None:
-    if not _fits(value, hint):
-        raise error(refusal(function, name, value, hint, _choices(hint)))
-    _check_text(f"{function}: {name}", value, hint, error)
 
 
 def _check_text(where: str, value: object, hint: Any, error: type[HarnessError]) -> None:

@@ -22,6 +22,7 @@ from harness._util.files import RUN_FILE, are_there, as_list, read_regular
 from harness.config.document import Document, refusal
 from harness.datasets.places import is_ratings_file
 from harness.errors import ConfigError, Fault, HarnessError, nearest, reason_of, suggestion
+from harness.notes.note import plain
 from harness.plugins import registry as plugins
 from harness.schema.sections import PATHS, KeyPath, brief, dotted
 
@@ -151,11 +152,7 @@ def escaped(value: object) -> object:
     >>> escaped({"label": "costs ${A}"})
     {'label': 'costs $${A}'}
     """
-    if isinstance(value, Mapping):
-        return {key: escaped(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [escaped(inner) for inner in value]
-    return value.replace(START, "$" + START) if isinstance(value, str) else value
+    return plain(value, lambda text: text.replace(START, "$" + START))
 
 
 def as_yaml(config: Mapping[str, object]) -> str:

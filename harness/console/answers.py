@@ -42,9 +42,10 @@ from harness.errors import (
     MetricError,
     is_url,
     listed,
-    masked_values,
+    masked_value,
 )
 from harness.metrics import parse_many
+from harness.notes.note import plain as plain_data
 from harness.plugins import registry as plugins
 from harness.splits import TEST_SHARE
 
@@ -501,7 +502,7 @@ def write_config(
     except ConfigError as error:
         raise ConfigError("harness run", error.faults) from None
     content = {key: value for key, value in document.data.items() if key != "name"}
-    content = masked_values(content)
+    content = plain_data(content, masked_value)
     path = _free_place(results, experiment.name, content)
     beginning = (
         f"# Written by `harness run`. Edit it, and run it again:\n#\n"

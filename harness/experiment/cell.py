@@ -29,6 +29,7 @@ from harness.experiment.memory import PeakMemory, available_bytes
 from harness.experiment.plan import Cell, Plan
 from harness.metrics import Exposure, Metric, Pairs, Rankings
 from harness.metrics.arrays import Floats, Ints
+from harness.metrics.scoring import score_apart
 from harness.models import estimates as models
 from harness.models import estimates as numerical_faults
 from harness.notes.note import Note, as_note
@@ -334,7 +335,7 @@ def compile_scoring(wanted: tuple[Metric, ...], depth: int, *, catalogue: bool =
                 users, items[:1], users, n_items=3, ratings=ratings[:1], genres=np.eye(3)
             )
         pairs = Pairs([0, 3], estimates, ratings)
-        evaluation.evaluate_apart(wanted, listed, pairs, exposure)
+        score_apart(wanted, listed, pairs, exposure)
 
 
 def rank_catalogue(
@@ -410,5 +411,5 @@ def training_values(
     pairs, _ = of_training.pairs()
     ids = split.ratings.user_ids, split.ratings.item_ids
     lists = of_training.rank(section, pairs, depth=0, ids=ids)
-    scores, _ = evaluation.evaluate_apart(scored, lists, pairs)
+    scores, _ = score_apart(scored, lists, pairs)
     return {label: or_none(of_metric.mean) for label, of_metric in scores.items()}

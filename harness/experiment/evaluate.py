@@ -27,6 +27,7 @@ from harness.experiment.plan import Cell, Plan
 from harness.metrics import Scores
 from harness.metrics.arrays import Floats
 from harness.metrics.own import locked
+from harness.metrics.scoring import score_apart
 from harness.notes.note import Note
 from harness.plugins import registry as plugins
 from harness.rankings import evaluation
@@ -232,7 +233,7 @@ def scored(
     exposure = evaluation.exposure_for(wanted, split, record.users)
     defined = [metric for metric in wanted if not (prefers and metric.needs_ratings)]
     blank = Scores(np.full(len(record.users), np.nan), np.nan, 0)
-    of_defined, errors = evaluation.evaluate_apart(defined, record.rankings, record.pairs, exposure)
+    of_defined, errors = score_apart(defined, record.rankings, record.pairs, exposure)
     scores = dict.fromkeys(map(str, wanted), blank) | of_defined
     seconds = time.perf_counter() - begun
     scorable = [metric for metric in wanted if str(metric) not in errors]

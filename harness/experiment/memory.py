@@ -61,12 +61,12 @@ class PeakMemory:
         gc.collect(1)  # all generations would cost more than a small fit; arrays need no collection
         with suppress(OSError, AttributeError, TypeError):  # glibc alone can return freed memory
             ctypes.CDLL(None).malloc_trim(0)
-        self._before, is_counted = _resident(), False
+        self._before = 0
         with suppress(OSError):  # Linux counts the peak of resident memory itself, from now on
             Path("/proc/self/clear_refs").write_text("5")
-            is_counted = _peak() > 0
-        if not is_counted:
-            self._sampler = Sampler(_resident)
+            self._before = _peak()
+        if not self._before:
+            self._before, self._sampler = _resident(), Sampler(_resident)
         return self
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:

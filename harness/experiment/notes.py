@@ -82,7 +82,7 @@ def _notes_on_data(plan: Plan) -> Iterator[Note]:
             where += ["first seed"] * (len(seeds) > 1)
             yield from (note.at(", ".join(where)) for note in first.notes)
     if errors := [str(metric) for metric in plan.metrics if metric.definition.needs_ratings]:
-        scales = {data.name: data.scale for data in plan.loaded()}
+        scales = {plan.names["dataset"][n]: of.scale for n, (of, _) in plan.read.items()}
         for info in plan.made():
             for note in (note for note in info.notes if note.code == "judgements"):
                 low, high = scales[info.dataset]
@@ -138,8 +138,8 @@ def _notes_on_metrics(
             yield Note("all-equal", {"metric": label}, names[table], table)
     if compared:
         yield from notes_on_tests(compared, tables)
-    for data in plan.loaded():
-        yield from evaluation.notes_on_labels(plan.metrics, *data.scale)
+    for _, (ratings, _) in sorted(plan.read.items()):
+        yield from evaluation.notes_on_labels(plan.metrics, *ratings.scale)
     for metric in plan.metrics:
         if metric.has_bounds:
             reason = evaluation.random_order(metric)
@@ -198,7 +198,7 @@ def _notes_on_algorithms(plan: Plan, results: Evaluation) -> Iterator[Note]:
         if preferring := [*dict.fromkeys(prefers)]:
             yield Note("preferences", {"algorithms": preferring, "metrics": blank})
     yield from (Note(entry.note) for entry in entries.values() if entry.note)
-    if any(data.source.startswith("ml-") for data in plan.loaded()):
+    if any(ratings.name.startswith("ml-") for ratings, _ in plan.read.values()):
         yield Note("recommended-by-movielens")
 
 

@@ -17,7 +17,7 @@ from harness.comparison.inference import infer
 from harness.config.experiment import DEFAULT_ANALYSES, Experiment
 from harness.config.trackers import refuse_missing, with_names
 from harness.datasets.section import GIVEN
-from harness.errors import ConfigError, Fault, HarnessError, masked_values
+from harness.errors import ConfigError, Fault, HarnessError, masked_value
 from harness.experiment import plan as checks
 from harness.experiment import tuning
 from harness.experiment.cell import attempt
@@ -30,7 +30,7 @@ from harness.experiment.execute.progress import CellFinished, RunPlanned, Stage,
 from harness.experiment.notes import notes
 from harness.experiment.plan import Plan, check_groups, own_code_unloaded
 from harness.experiment.tracking import track as tracked
-from harness.notes.note import Note, by_weight
+from harness.notes.note import Note, by_weight, plain
 from harness.results.cells import FailedCell
 from harness.results.environment import Machine, commit, packages, versions, without_folders
 from harness.results.folder import check_replaceable, remove_earlier
@@ -154,7 +154,7 @@ def run(
         if not trackers:
             return write(compute())
 
-        config_in_full = masked_values(experiment.model_dump(mode="json"))
+        config_in_full = plain(experiment.model_dump(mode="json"), masked_value)
         return tracked(trackers, experiment.name, config_in_full, compute, write, watch)
 
 

@@ -75,31 +75,32 @@ def score(
 
 def score_apart(
     metrics: Iterable[Metric],
-    n_users: int,
-    rankings: Rankings | None = None,
+    rankings: Rankings,
     pairs: Pairs | None = None,
     exposure: Exposure | None = None,
-) -> tuple[dict[Metric, Scores], dict[Metric, str]]:
+) -> tuple[dict[str, Scores], dict[str, str]]:
     """Compute metrics of which one that fails leaves the others, whatever it raises.
 
     Returns
     -------
-    scores : dict of Metric to Scores
-        In the given order; NaN for all of the `n_users` where a metric fails.
-    reasons : dict of Metric to str
-        Why metrics failed.
+    scores : dict of str to Scores
+        By label, in the given order; NaN for all users where a metric fails.
+    reasons : dict of str to str
+        By label, why metrics failed.
     """
     metrics = list(dict.fromkeys(metrics))
-    scores, reasons = dict[Metric, Scores](), dict[Metric, str]()
     with suppress(Exception, SystemExit):  # a function of somebody else's can call sys.exit
-        return score(metrics, rankings, pairs, exposure), reasons
+        together = score(metrics, rankings, pairs, exposure)
+        return {str(metric): scores for metric, scores in together.items()}, {}
+    apart, reasons = dict[str, Scores](), dict[str, str]()
     for metric in metrics:
+        label = str(metric)
         try:
-            scores |= score([metric], rankings, pairs, exposure)
+            apart[label] = score([metric], rankings, pairs, exposure)[metric]
         except (Exception, SystemExit) as error:
-            scores[metric] = Scores(np.full(n_users, np.nan), np.nan, 0)
-            reasons[metric] = reason(metric, error)
-    return scores, reasons
+            apart[label] = Scores(np.full(rankings.n_users, np.nan), np.nan, 0)
+            reasons[label] = reason(metric, error)
+    return apart, reasons
 
 
 @checked(MetricError)

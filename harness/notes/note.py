@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from harness.errors import counted, joined, masked_text, masked_values
+from harness.errors import counted, joined, masked_text, masked_value
 
 PLAIN = "plain"
 """The code of a sentence without one, as older runs have."""
@@ -63,7 +63,7 @@ class Note:
         declared = codes().get(self.code, {})
         if not (declared or self.text):
             raise ValueError(f"{self.code}: a note with an unknown code; give its text")
-        values = {name: masked_values(plain(value)) for name, value in self.values.items()}
+        values = plain(self.values, masked_value)
         text = masked_text(self.text) or sentence(str(declared["text"]), **values)
         weight = self.weight or int(declared.get("weight", 2))
         where = masked_text(self.where)

@@ -81,18 +81,6 @@ def evaluate(
     return {str(metric): of_metric for metric, of_metric in scores.items()}
 
 
-def evaluate_apart(
-    scored: Sequence[Metric],
-    rankings: Rankings,
-    pairs: Pairs,
-    exposure: Exposure | None = None,
-) -> tuple[dict[str, Scores], dict[str, str]]:
-    """Score like `evaluate`, with NaN for metrics that fail; return by label also why they do."""
-    scores, reasons = score_apart(scored, rankings.n_users, rankings, pairs, exposure)
-    by_label = {str(metric): of_metric for metric, of_metric in scores.items()}
-    return by_label, {str(metric): reason for metric, reason in reasons.items()}
-
-
 def exposure_for(
     metrics: Iterable[Metric], split: Split, users: NDArray[np.int32]
 ) -> Exposure | None:
@@ -120,13 +108,13 @@ def bound_scores(scored: Sequence[Metric], rankings: Rankings) -> dict[str, dict
         if not metric.has_bounds:
             continue
         best, averaged = resolve_ties(tied, Value("best"), metric.neutral), random_order(metric)
-        of_best, reasons = score_apart([metric], best.n_users, best)
+        of_best, reasons = score_apart([metric], best)
         random = Scores(np.full(tied.n_users, np.nan), np.nan, tied.n_users)
         if not isinstance(averaged, Note):
-            of_random, more = score_apart([averaged], tied.n_users, tied)
-            random, reasons = of_random[averaged], reasons | more
+            of_random, more = score_apart([averaged], tied)
+            random, reasons = of_random[str(averaged)], reasons | more
         if not reasons:
-            bounds[str(metric)] = {"best": of_best[metric], "random": random}
+            bounds[str(metric)] = {"best": of_best[str(metric)], "random": random}
     return bounds
 
 
@@ -215,16 +203,14 @@ def tied_shares(scored: Sequence[Metric], rankings: Rankings) -> dict[str, float
     for neutral in {metric.neutral for metric in listed}:
         alike = [metric for metric in listed if metric.neutral == neutral]
         orders = (resolve_ties(rankings, Value(rule), neutral) for rule in ("best", "worst"))
-        (best, of_best), (worst, of_worst) = (
-            score_apart(alike, rankings.n_users, order) for order in orders
-        )
-        for metric in alike:
-            if metric in of_best or metric in of_worst:
-                del shares[str(metric)]
+        (best, of_best), (worst, of_worst) = (score_apart(alike, order) for order in orders)
+        for label in best:
+            if label in of_best or label in of_worst:
+                del shares[label]
                 continue
-            highest = best[metric].per_user
-            gaps = np.abs(highest - worst[metric].per_user)
-            shares[str(metric)] = float((gaps > _no_difference(highest)).mean())
+            highest = best[label].per_user
+            gaps = np.abs(highest - worst[label].per_user)
+            shares[label] = float((gaps > _no_difference(highest)).mean())
     return shares
 
 

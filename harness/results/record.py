@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -24,7 +23,8 @@ from harness._util.files import RUN_FILE, read_regular
 from harness._util.libraries import pd
 from harness.config.experiment import NAME, Experiment, headline_of
 from harness.datasets.section import name_of_given
-from harness.errors import MetricError, ResultsError, masked_values
+from harness.errors import MetricError, ResultsError, masked_value
+from harness.notes.note import plain
 from harness.plugins import registry as plugins
 from harness.results.cells import AnyCell, CellResult, FailedCell, RowKey, TableName
 from harness.results.description import DataDescription
@@ -273,7 +273,7 @@ def _explicit(config: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
     The name of data from a session stands for itself. A run has checked its config, and written
     every key.
     """
-    config = masked_values(config)
+    config = plain(config, masked_value)
     if info.context == OF_THIS_RUN:
         return config
     explicit = _experiment(config).model_dump(mode="json")
@@ -428,7 +428,7 @@ class RunInfo(Record):
     @property
     def has_several_cells(self) -> bool:
         """Whether a row is a mean of several cells."""
-        return any(n > 1 for n in Counter(cell.row for cell in self.cells).values())
+        return len({cell.row for cell in self.cells}) < len(self.cells)
 
     @property
     def cells_of_rows(self) -> dict[str, list[AnyCell]]:

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from harness import metrics
 from harness._util.libraries import pd
 from harness.metrics import Metric, Scores
+from harness.metrics.scoring import score_apart
 from harness.notes.note import Note
-from harness.rankings import evaluation
 from harness.results.cells import CellResult, RowName
 from harness.results.statistics import RowResult
 from harness.results.store import CellRecord
@@ -57,9 +57,7 @@ class RowScores:
 
     def rescore(self, record: CellRecord) -> None:
         """Score a finished cell, and add its scores; a metric that fails leaves the others."""
-        self.add(
-            record.users, *evaluation.evaluate_apart(self.metrics, record.rankings, record.pairs)
-        )
+        self.add(record.users, *score_apart(self.metrics, record.rankings, record.pairs))
 
     def means(self, label: str) -> list[float]:
         """Return the mean of a metric in each cell."""

@@ -21,10 +21,10 @@ from harness.errors import (
     is_masked,
     masked,
     masked_text,
-    masked_values,
+    masked_value,
 )
 from harness.extras.trackers.files_of_run import files_of
-from harness.notes.note import Note
+from harness.notes.note import Note, plain
 
 from .conftest import status, whole
 
@@ -58,7 +58,7 @@ def test_what_is_before_the_host_and_after_the_path_is_masked(sign, port, query)
         assert is_masked(masked(address))
         assert masked(masked(address)) == masked(address)
         assert SECRET not in file_name(address)
-        assert SECRET not in json.dumps(masked_values({"a": [address]}))
+        assert SECRET not in json.dumps(plain({"a": [address]}, masked_value))
 
 
 @pytest.mark.parametrize(

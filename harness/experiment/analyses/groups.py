@@ -520,8 +520,8 @@ def item_scores(
         if at_random:
             values = _random([rule], lists)[str(rule)]
         else:
-            of_rule, failed = score_apart([rule], lists.n_users, lists)
-            values = of_rule[rule].per_user
+            of_rule, failed = score_apart([rule], lists)
+            values = of_rule[str(rule)].per_user
             if reasons is not None:
                 reasons |= {str(metric): reason for reason in failed.values()}
         scores[str(metric)] = np.where(np.diff(lists.pool_offsets) > 0, values, np.nan)
