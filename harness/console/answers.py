@@ -45,6 +45,7 @@ from harness.errors import (
     masked_value,
 )
 from harness.metrics import parse_many
+from harness.metrics.labels import separated
 from harness.notes.note import plain as plain_data
 from harness.plugins import registry as plugins
 from harness.splits import TEST_SHARE
@@ -143,8 +144,8 @@ def labels(answer: str) -> list[str]:
     """Return labels in the form of a config; errors are found with all other faults."""
     try:
         return [str(metric) for metric in parse_many(answer)]
-    except MetricError:
-        return [answer]
+    except MetricError:  # such as of a module that is found where configs are
+        return [*separated(answer)]
 
 
 def is_label(answer: str) -> bool:

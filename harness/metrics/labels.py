@@ -323,15 +323,23 @@ def parse_many(labels: str | Iterable[str]) -> tuple[Metric, ...]:
     """
     named: list[Metric] = []
     for text in [labels] if isinstance(labels, str) else labels:
-        previous = ""
-        for part in _split(text) if isinstance(text, str) else [text]:
-            if "@" in previous and part.isdigit():
-                part = f"{previous.rpartition('@')[0]}@{part}"
-            named.append(parse(part))
-            previous = part
+        named += map(parse, separated(text) if isinstance(text, str) else [text])
     if not named:
         raise MetricError("metrics: nothing is named; write at least one label, as ndcg@10")
     return tuple(dict.fromkeys(named))
+
+
+def separated(text: str) -> Iterator[str]:
+    """Yield the labels of a text, each with its own cut-off.
+
+    >>> [*separated("ndcg@5,10,mine:liked")]
+    ['ndcg@5', 'ndcg@10', 'mine:liked']
+    """
+    previous = ""
+    for part in _split(text):
+        is_rank = "@" in previous and part.isdigit()
+        previous = f"{previous.rpartition('@')[0]}@{part}" if is_rank else part
+        yield previous
 
 
 def _split(text: str) -> Iterator[str]:

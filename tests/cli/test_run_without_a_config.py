@@ -69,6 +69,19 @@ def test_keys_that_are_set_are_in_the_config(call, ratings, tmp_path):
     ]
 
 
+@pytest.mark.parametrize("named", ["mine:hits@3,rmse", "rmse,mine:hits@3", "rmse,mine:hits@3,5"])
+def test_a_metric_of_ones_own_stands_anywhere_among_the_metrics(call, ratings, tmp_path, named):
+    (tmp_path / "mine.py").write_text(
+        "import harness\n\n\n@harness.metric('the first k items', needs='items')\n"
+        "def hits(lists, k):\n    return lists.mean(lists.items(k) >= 0, k)\n"
+    )
+    call.done(
+        "run", "-q", "--dataset", "ratings.csv", "--algorithms", "ItemMean", "--metrics", named
+    )
+    table = read_run(tmp_path / "runs" / "ratings").table
+    assert table["mine:hits@3"].tolist() == [1.0] * len(table)
+
+
 def test_a_data_set_by_name_and_columns_by_option(call, ratings, tmp_path):
     few = ("--algorithms", "ItemMean", "--metrics", "rmse")
     size = ("--set", "dataset={synthetic: {n_users: 20, n_items: 20, n_ratings: 200}}")
