@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cache
@@ -22,7 +22,10 @@ from harness.datasets.readers.base import (
     OF_TEXT,
     Reader,
     ReadOptions,
+    Sample,
+    column_of,
     names_of,
+    sample_of_columns,
     to_table,
 )
 from harness.datasets.readers.packed import ENDINGS, is_packed, not_read, unpacked
@@ -304,18 +307,12 @@ def read_as(kind: str | None, path: Path, options: ReadOptions) -> Table:
 
 def _as_table(columns: Any, options: ReadOptions, kind: str) -> Table:
     """Return what a reader gave, a frame, a table of Arrow or a mapping, as a table."""
-    names = names_of(columns, f"{options.where}: {_origin(kind)}")
-
-    if isinstance(columns, Mapping):
-        columns_by_position = [*columns.values()].__getitem__
-    elif hasattr(columns, "column_names"):
-        columns_by_position = columns.column
-    else:
-        columns_by_position = lambda position: columns.iloc[:, position]  # noqa: E731
+    where = f"{options.where}: {_origin(kind)}"
     return to_table(
-        names,
-        lambda positions: [columns_by_position(position) for position in positions],
+        names_of(columns, where),
+        lambda positions: [column_of(columns, position) for position in positions],
         options,
+        lambda: sample_of_columns(columns, where).rows,
     )
 
 
@@ -348,6 +345,16 @@ def column_names(path: Path, kind: str, where: str, *, of_ratings: bool = True) 
     with reading(where, kind):
         columns = reader.read(path, ReadOptions(where=where))
     return names_of(columns, f"{where}: {_origin(kind)}")
+
+
+def sample_of(path: Path, kind: str, options: ReadOptions) -> Sample:
+    """Return the names of the columns of a file, and its first rows as text."""
+    reader = reader_named(kind)
+    with reading(options.where, kind):
+        if isinstance(reader, Reader):
+            return reader.sample(path, options)
+        columns = reader.read(path, options)
+    return sample_of_columns(columns, f"{options.where}: {_origin(kind)}")
 
 
 def _foreign() -> list[tuple[str, Any]]:

@@ -11,7 +11,15 @@ from harness._util.files import report_os_error
 from harness._util.libraries import pa, psutil
 from harness.datasets.columns import find_columns
 from harness.datasets.conversion import convert
-from harness.datasets.readers.base import NO_ROWS, Reader, ReadOptions, example_ratings
+from harness.datasets.evidence import LINES
+from harness.datasets.readers.base import (
+    NO_ROWS,
+    Reader,
+    ReadOptions,
+    Sample,
+    example_ratings,
+    unread,
+)
 from harness.errors import DataError, counted, listed, suggestion
 
 if TYPE_CHECKING:
@@ -67,6 +75,10 @@ class Dump(NamedTuple):
     rows: list[list[str | None]]
     lines: array[int]
 
+    def sample(self) -> list[tuple[str, ...]]:
+        """Return the first rows, with an empty text where there is no value."""
+        return [tuple(text or "" for text in row) for row in self.rows[:LINES]]
+
 
 class SQLDump(Reader):
     """What mysqldump, pg_dump and SQLite's ``.dump`` write, of tables that only gain rows."""
@@ -100,6 +112,11 @@ class SQLDump(Reader):
         dump = _chosen(_tables(path, where), ReadOptions(where=where))
         return dump.columns
 
+    def sample(self, path: Path, options: ReadOptions) -> Sample:
+        """Return the columns and the first rows of the table of ratings."""
+        dump = _chosen(_tables(path, options.where), options)
+        return Sample(dump.columns, dump.sample())
+
     def read(self, path: Path, options: ReadOptions) -> Table:
         """Read the columns that are needed of a table; every fault has its line."""
         where, roles = options.where, options.roles
@@ -119,6 +136,7 @@ class SQLDump(Reader):
             where,
             lambda row: where if row < 0 else f"{where}:{dump.lines[row]}",
             values=options,
+            notes=unread(dump.columns, dump.sample, options, positions),
         )
 
 
