@@ -16,6 +16,7 @@ from ruamel.yaml.composer import Composer
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.events import Event
 from ruamel.yaml.nodes import Node, ScalarNode, SequenceNode
+from ruamel.yaml.scalarstring import SingleQuotedScalarString
 
 from harness._util.arguments import check_path, is_unicode
 from harness._util.files import RUN_FILE, are_there, as_list, read_regular
@@ -155,7 +156,14 @@ def escaped(value: object) -> object:
         return {key: escaped(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
         return [escaped(inner) for inner in value]
-    return value.replace(START, "$" + START) if isinstance(value, str) else value
+    if isinstance(value, str):
+        text = value.replace(START, "$" + START)
+        return SingleQuotedScalarString(text) if text[:1] in _UNQUOTED else text
+    return value
+
+
+_UNQUOTED = (":", "?")
+"""What ruamel writes without quotation marks at the beginning of a text, and cannot read."""
 
 
 def as_yaml(config: Mapping[str, object]) -> str:

@@ -48,11 +48,17 @@ class ARFF(Reader):
         """Read the rows; every fault has its line."""
         where = options.where
         names, n_lines = _attributes(path, where)
+        rows = self.sample(path, options).rows
+        if rows and rows[0][0].lstrip().startswith("{"):
+            raise DataError(
+                f"{where}: a sparse ARFF file, which is not read; write it with Weka's filter "
+                "SparseToNonSparse"
+            )
         positions = find_columns(names, options.columns, where, options.roles)
         layout = Layout(",", False, len(names), positions)
         asked = replace(options, layout=layout, skip=n_lines, comment="%", columns=positions)
         table = Delimited().read(path, asked)
-        notes = unread(names, lambda: self.sample(path, options).rows, options, positions)
+        notes = unread(names, lambda: rows, options, positions)
         return replace(table, notes=(*notes, *table.notes))
 
     def sample(self, path: Path, options: ReadOptions) -> Sample:

@@ -63,7 +63,7 @@ class JSONLines(Reader):
 
     def recognises(self, head: bytes) -> bool:
         """Return whether a file begins with an object, or with a list of objects or lists."""
-        start = head.removeprefix(BOM).lstrip()
+        start = head.removeprefix(BOM).lstrip(b" \t\r\n\x1e")
         if start[:1] == b"[":
             first = start.partition(b"\n")[0].strip()
             is_row = first.endswith(b"]") and _is_list(first)
@@ -340,10 +340,11 @@ def _lines(path: Path) -> Iterator[Record]:
 def _unusual(line: bytes) -> tuple[list[Any] | None, str]:
     """Return the records of a line that is not one value of JSON, or what is wrong with it.
 
-    There may be several, a comma may follow, or the line is a dictionary as Python writes it.
+    There may be several, a comma may follow, a mark of text sequences (0x1e) may be before it, or
+    the line is a dictionary as Python writes it.
     """
     with suppress(ValueError, RecursionError):
-        text = str(line, "utf-8")
+        text = str(line, "utf-8").removeprefix("\x1e")
         if _PYTHON.match(text):
             with suppress(SyntaxError, MemoryError):
                 return [ast.literal_eval(text.strip())], ""

@@ -216,8 +216,10 @@ def _as_rows(
     """
     lengths = {len(row) for row in rows}
     if lengths == {len(names) + 1}:
-        is_ended = not any(row[-1] for row in rows)
-        return [*names, ""] if is_ended else ["", *names], separator, rows
+        if not any(row[-1] for row in rows):
+            return [*names, ""], separator, rows
+        if len({row[0] for row in rows}) == len(rows):
+            return ["", *names], separator, rows
     for mark in _SEPARATORS:
         parted = [split_line(line, mark) for line in lines if line]
         if {len(row) for row in parted} == {len(names)}:
