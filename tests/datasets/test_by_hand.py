@@ -11,7 +11,9 @@ import harness
 from harness.config.yaml import as_yaml, escaped, parse
 from harness.console.answers import _yaml
 from harness.errors import DataError
+from harness.plugins import registry as plugins
 from tests.datasets.conftest import rows_of
+from tests.plugins.test_plugins import install
 
 ROWS = [(f"u{n % 8}", f"i{n // 4}", 1 + n % 5) for n in range(24)]
 TRUTH = sorted((user, item, float(rating)) for user, item, rating in ROWS)
@@ -98,6 +100,20 @@ def test_the_call_that_a_message_names_reads_it(load, name, content, tmp_path, m
 )  # fmt: skip
 def test_what_is_not_read_is_called_by_its_name(load, name, content, says):
     assert says in refusal(load, name, content)
+
+
+READER = """class Records:
+    endings = (".records",)
+
+    def read(self, path, options):
+        return {"user": ["a", "b"], "item": ["x", "y"], "rating": [1, 2]}
+"""
+
+
+def test_a_reader_of_another_package_gets_its_xml(load, site):
+    install(site, "records", "1", {"readers": {"records": "records:Records"}}, records=READER)
+    plugins.refresh()
+    assert len(load("a.records", "<?xml version='1.0'?>\n<r><a>1</a></r>\n")) == 2
 
 
 def test_japanese_mail_is_read_with_the_encoding_that_the_message_names(load):

@@ -292,7 +292,7 @@ def recognised(path: Path, where: str) -> str | None:
         may_be_odd = kind is None or is_text(kind)
         if kind is not None and not may_be_odd and not path.is_dir():
             head = _head(path)  # of a page or XML under another name
-            is_page = head.lstrip()[:1] == b"<"
+            is_page = head.lstrip()[:1] == b"<" and kind in plugins.builtin_names("readers")
             is_page = is_page and not recognised_by(reader_named(kind), head, path.name)
             may_be_odd = is_page or _TEXT.fullmatch(head) is not None
         if may_be_odd and (fault := not_read(path, where)):
