@@ -30,6 +30,7 @@ UNREAD = {"items-unread", "times-unread"}
 
 
 def _excel(path, frame):
+    pytest.importorskip("python_calamine", reason="the extra `excel`")
     pytest.importorskip("openpyxl", reason="writes workbooks")
     frame.to_excel(path, index=False)
 
@@ -40,7 +41,7 @@ def _sqlite(path, frame):
 
 
 def _duckdb(path, frame):
-    duckdb = pytest.importorskip("duckdb")
+    duckdb = pytest.importorskip("duckdb", reason="the extra `duckdb`")
     with duckdb.connect(str(path)) as base:
         base.register("frame", frame)
         base.execute("CREATE TABLE ratings AS SELECT * FROM frame")
@@ -64,7 +65,7 @@ def _key_value(path, frame):
 
 
 def _spss(path, frame):
-    pytest.importorskip("pyreadstat").write_sav(frame, path)
+    pytest.importorskip("pyreadstat", reason="the extra `spss`").write_sav(frame, path)
 
 
 def _hive(path, frame):
