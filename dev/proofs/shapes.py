@@ -4,11 +4,11 @@
     python dev/proofs/shapes.py --family times        those of a family; can be repeated
     python dev/proofs/shapes.py --shape "4 stars" --show    one of them, with its messages
 
-Each shape of `shape_public`, `shape_programs`, `shape_exports` and `shape_odd` is a file or a
-folder, with the ratings that it stands for. It is read by `harness.load`, `harness.describe`, a
-config, `harness run --dataset`, the config of `harness new`, and as a frame where pandas reads it
-plainly. If a message or a note names keys of ``dataset``, they are followed literally. The outcome
-is one of `OUTCOMES`.
+Each shape of `shape_public`, `shape_programs`, `shape_exports`, `shape_odd` and `shape_hands` is a
+file or a folder, with the ratings that it stands for. It is read by `harness.load`,
+`harness.describe`, a config, `harness run --dataset`, the config of `harness new`, and as a frame
+where pandas reads it plainly. If a message or a note names keys of ``dataset``, they are followed
+literally. The outcome is one of `OUTCOMES`.
 
 It is a fault if two ways disagree, if a file is refused without a way on, if a shape that can be
 decided is read wrongly, and if advice loses ratings without saying how many. Of the shapes with
@@ -46,6 +46,7 @@ import pandas as pd
 from ruamel.yaml import YAML, YAMLError
 from shape_exports import EXPORTS
 from shape_files import Rated, Shape
+from shape_hands import HANDS
 from shape_odd import ODD
 from shape_programs import PROGRAMS
 from shape_public import PUBLIC
@@ -93,7 +94,7 @@ LOST = 0.9
 def families() -> dict[str, list[Shape]]:
     """Return all shapes by family."""
     made: dict[str, list[Shape]] = defaultdict(list)
-    for make in (*PUBLIC, *PROGRAMS, *ODD, *EXPORTS):
+    for make in (*PUBLIC, *PROGRAMS, *ODD, *EXPORTS, *HANDS):
         for shape in make():
             made[shape.family].append(shape)
     return dict(made)

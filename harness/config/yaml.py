@@ -16,13 +16,13 @@ from ruamel.yaml.composer import Composer
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.events import Event
 from ruamel.yaml.nodes import Node, ScalarNode, SequenceNode
+from ruamel.yaml.scalarstring import SingleQuotedScalarString
 
 from harness._util.arguments import check_path, is_unicode
 from harness._util.files import RUN_FILE, are_there, as_list, read_regular
 from harness.config.document import Document, refusal
 from harness.datasets.places import is_ratings_file
 from harness.errors import ConfigError, Fault, HarnessError, nearest, reason_of, suggestion
-from harness.notes.note import plain
 from harness.plugins import registry as plugins
 from harness.schema.sections import PATHS, KeyPath, brief, dotted
 
@@ -152,7 +152,18 @@ def escaped(value: object) -> object:
     >>> escaped({"label": "costs ${A}"})
     {'label': 'costs $${A}'}
     """
-    return plain(value, lambda text: text.replace(START, "$" + START))
+    if isinstance(value, Mapping):
+        return {key: escaped(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [escaped(inner) for inner in value]
+    if isinstance(value, str):
+        text = value.replace(START, "$" + START)
+        return SingleQuotedScalarString(text) if text[:1] in _UNQUOTED else text
+    return value
+
+
+_UNQUOTED = (":", "?")
+"""What ruamel writes without quotation marks at the beginning of a text, and cannot read."""
 
 
 def as_yaml(config: Mapping[str, object]) -> str:

@@ -18,6 +18,8 @@ from harness.errors import ColumnsError, DataError, joined, listed, suggestion
 
 Kind = Literal["id", "text", "number", "time"]
 """What a column holds; an id without surrounding blanks, or any text."""
+_BESIDE = re.compile("[\\s_\\-./\"'\u200b-\u200f\u2060\ufeff\ufffd]")
+"""What usual names are compared without: blanks of any kind, marks, and what does not show."""
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.I)
 
 
@@ -65,7 +67,7 @@ class Roles:
     def positions(self, names: Sequence[str], role: str) -> list[int]:
         """Return the positions of the first usual name of a role that occurs; all when strict."""
         # RecBole writes the type behind a name, as user_id:token.
-        plain = [re.sub(r"[ _\-./\"']", "", name.partition(":")[0].casefold()) for name in names]
+        plain = [_BESIDE.sub("", name.partition(":")[0].casefold()) for name in names]
         names_present = [usual for usual in self.usual.get(role, ()) if usual in plain]
         accepted = names_present if self.strict else names_present[:1]
         return [position for position, name in enumerate(plain) if name in accepted]

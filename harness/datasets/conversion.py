@@ -30,6 +30,7 @@ from harness.datasets.columns import (
 )
 from harness.datasets.numerals import NumberReader, quoted
 from harness.datasets.policies import ValueFormat
+from harness.datasets.remedies import Remedy
 from harness.datasets.times import TimeReader
 from harness.errors import DataError
 from harness.notes.note import Note
@@ -419,7 +420,7 @@ def read_ids(
         trimmed = texts
         mark(
             np.append(odd, False)[codes],
-            lambda row: f"the {role} {shown(trimmed[codes[row]])} has a control character",
+            lambda row: _controlled(role, str(trimmed[codes[row]])),
         )
     if pc.any(pc.ends_with(texts, ".0")).as_py():
         texts = _whole(texts, role, notes)
@@ -439,6 +440,13 @@ def read_ids(
         names, positions = _spelled(names, positions, has_marks, role, values, notes)
     positions = np.append(np.where(names[positions] == "", -1, positions), -1).astype(np.int32)
     return positions[codes], names
+
+
+def _controlled(role: str, text: str) -> str:
+    """Return what is wrong with an id that holds a control character."""
+    of_japanese = "\x1b$" in text or "\x1b(" in text
+    advice = f", as ISO-2022-JP has; {Remedy({'encoding': 'iso2022_jp'})} reads that" * of_japanese
+    return f"the {role} {shown(text)} has a control character{advice}"
 
 
 def _whole(texts: pa.StringArray, role: str, notes: list[Note]) -> pa.StringArray:

@@ -23,6 +23,8 @@ LINES = 200
 """Rows that are looked at."""
 FEW = 5
 """Fewer rows show no order and no kind."""
+MANY = 20
+"""Rows from which a column is a key if its texts are all different."""
 EARLIEST, LATEST = 6e8, 2.2e9
 """Seconds since 1970 that are taken for the time of a rating: 1989 to 2039."""
 _UNITS = (1.0, 1e3, 1e6, 1e9)
@@ -57,7 +59,7 @@ class SampledColumn:
 
     def __init__(self, position: int, name: str, texts: Sequence[str]) -> None:
         self.position, self.name = position, name
-        self.texts = [text.strip() for text in texts]
+        self.texts = [text.strip().replace("\N{MINUS SIGN}", "-") for text in texts]
         self.present = [
             text for text in self.texts if text.casefold() not in MISSING and text not in NO_RATING
         ]
@@ -216,7 +218,7 @@ def is_header(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool | Non
     if any(_DATED.fullmatch(first[column.position].strip()) for column in dates):
         return False
     columns = [column for column in columns if column.numbers]
-    fields = [first[column.position].strip() for column in columns]
+    fields = [first[c.position].strip().replace("\N{MINUS SIGN}", "-") for c in columns]
     fields = [text.replace(",", ".") for text in fields if text.casefold() not in MISSING]
     return not any(map(is_number, fields)) if fields else None
 
@@ -285,7 +287,7 @@ def _third(first: Sequence[str], named: Mapping[str, str | int | None]) -> str:
     """Return the field of a first line that is a number in a row: the rating, else the third."""
     at = named.get("rating")
     at = at if isinstance(at, int) else 3
-    return first[at - 1] if at <= len(first) else ""
+    return first[at - 1].replace("\N{MINUS SIGN}", "-") if at <= len(first) else ""
 
 
 def _by_name(
@@ -423,10 +425,10 @@ def with_proposal(
         proposed["rating"] = ratings[-1].column
         free.remove(ratings[-1])
     ids = [column for column in free if not (column.is_time or column.counts)]
-    proposed |= {
-        role: column.column
-        for role, column in zip([r for r in lacking if r != "rating"], ids, strict=False)
-    }
+    roles_of_ids = [role for role in lacking if role != "rating"]
+    others = [column for column in ids if not _is_key(column)]
+    ids = others if len(others) >= len(roles_of_ids) else ids
+    proposed |= {role: column.column for role, column in zip(roles_of_ids, ids, strict=False)}
     at = roles(names, error.roles[0]) if error.roles and not lacking else []
     if len(at) > 1 and names[at[0]] == names[at[1]]:
         keys = Remedy({"columns": {error.roles[0]: at[0] + 1}})
@@ -440,6 +442,11 @@ def with_proposal(
     them, are = ("it", "column") if len(lacking) == 1 else ("them", "columns")
     advice = f"call the {are} {joined(lacking)}, or name {them}, as {keys}"
     return ColumnsError(error.finding, advice, error.roles)
+
+
+def _is_key(column: SampledColumn) -> bool:
+    """Return whether the texts of all rows differ, as those of users and items do not."""
+    return MANY <= len(column.texts) < LINES - 1 and column.n_distinct == len(column.texts)
 
 
 def may_be_rating(column: SampledColumn, most: int = MOST_RATINGS) -> bool:
@@ -780,6 +787,9 @@ def shape(
     if ids is None and header:
         free = [column for column in columns if not column.is_time]
         texts = [column for column in free[:4] if not column.numbers and column.present]
+        alone = [column for column in texts if column.n_distinct == len(column.texts)]
+        if alone and alone[0] is not texts[0]:  # as a name and an address behind a first name
+            texts = [column for column in alone if all("@" in t for t in column.texts)] or alone
         first = texts[:1] if texts and _plain(free[0].name) not in ("", "id") else free[:1]
         ids = first[0].position if first else None
     elif ids is None and _are_row_ids(columns):

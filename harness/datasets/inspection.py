@@ -17,7 +17,7 @@ from harness._util.files import placed
 from harness.datasets.cleaning import outliers
 from harness.datasets.columns import RATINGS, find_columns
 from harness.datasets.conversion import Table, joined
-from harness.datasets.evidence import Candidate, candidates
+from harness.datasets.evidence import Candidate, candidates, named_columns
 from harness.datasets.limits import Limits
 from harness.datasets.places import OF_SHEETS, found
 from harness.datasets.ratings import Ratings
@@ -31,8 +31,9 @@ from harness.datasets.readers import (
     reader_named,
     reading,
     recognised,
+    sample_of,
 )
-from harness.datasets.readers.base import OF_TABLES, OF_TEXT, ReadOptions
+from harness.datasets.readers.base import OF_TABLES, OF_TEXT, ReadOptions, Sample
 from harness.datasets.readers.packed import Progress, unpacked
 from harness.datasets.readers.text import Delimited, Seen, look
 from harness.datasets.readers.trec import RUN, form_of_lines
@@ -75,6 +76,13 @@ class InspectedFile:
         if self.seen is not None:
             return self.seen.first
         return column_names(self.path, self.kind or "", self.where)
+
+    def sample(self) -> Sample:
+        """Return the names of the columns, and the first rows as text where they can be had."""
+        try:
+            return sample_of(self.path, self.kind or "", self.options)
+        except DataError:  # of a column that need not be read
+            return Sample(self.names(), [])
 
     @property
     def has_names(self) -> bool:
@@ -161,15 +169,16 @@ class Inspection:
         Where it is not `decided` which is which, none has a role.
         """
         member = self.members[0]
-        names, layout = member.names(), member.options.layout
-        rows = member.seen.rows if member.seen is not None else []
-        if member.seen is not None and not member.has_names:
+        seen, options, roles = member.seen, member.options, dict[str, int]()
+        names, rows = (seen.first, seen.rows) if seen is not None else member.sample()
+        if seen is not None and not member.has_names:
             names, rows = [], [names, *rows]
-        roles: dict[str, int] = {}
-        if decided and layout is not None:
-            roles = layout.columns
-        elif decided and member.seen is None:
-            roles = find_columns(names, member.options.columns, member.where)
+        if decided and options.layout is not None:
+            roles = options.layout.columns
+        elif decided and seen is None and is_text(member.kind or ""):
+            roles = {role: at - 1 for role, at in options.columns.items() if isinstance(at, int)}
+        elif decided and seen is None:
+            roles = named_columns(names, lambda: rows, options.columns, member.where).columns
         return candidates(names, rows, roles)
 
 

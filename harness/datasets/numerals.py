@@ -391,6 +391,7 @@ class NumberReader:
             return f"the {role} {shown(text)} is not a number" + hint(text.strip(), values)
 
         def parse(distinct: pa.StringArray) -> tuple[NDArray[np.float64], Mask]:
+            distinct = _with_plain_signs(distinct)
             numbers, wrong = _parse(_with_points(distinct, values))
             if not wrong.any():
                 return numbers, wrong
@@ -506,6 +507,12 @@ def hint(text: str, values: ValueFormat) -> str:
         if is_comma
         else ""
     )
+
+
+def _with_plain_signs(texts: pa.StringArray) -> pa.StringArray:
+    """Return texts with a plain minus and plain blanks in place of typographic ones."""
+    texts = pc.replace_substring(texts, "\N{MINUS SIGN}", "-")
+    return pc.utf8_trim(pc.replace_substring_regex(texts, "[\u00a0\u2009\u202f]", " "), " ")
 
 
 def _with_points(texts: pa.ChunkedArray, values: ValueFormat) -> pa.ChunkedArray:

@@ -15,7 +15,7 @@ import pytest
 PROOFS = Path(__file__).parents[2] / "dev" / "proofs"
 MODULES = (
     *("shapes", "shape_files", "shape_odd", "shape_programs", "shape_public"),
-    "shape_exports",
+    *("shape_exports", "shape_hands"),
 )
 FAMILIES = (
     *("movielens", "netflix", "amazon", "books", "films", "jester", "music", "events", "others"),
@@ -23,6 +23,7 @@ FAMILIES = (
     *("headers", "orders", "times", "values", "missing", "ids", "repeats", "encodings", "wide"),
     *("packed", "folders", "junk", "keys"),
     *("sites", "shops", "surveys", "tools", "languages", "layouts"),
+    *("apps", "by hand", "own languages", "writers"),
 )
 
 

@@ -173,6 +173,7 @@ FILES = {
     "a stream of Arrow": lambda folder: stream(folder / "ratings.arrows"),
     "ORC": lambda folder: FRAME.to_orc(folder / "ratings.orc"),
     "SQLite": lambda folder: database(folder, FRAME, "ratings"),
+    "DuckDB": lambda folder: duckdb_file(folder / "shop.duckdb"),
     "a query": lambda folder: database(folder, FRAME.rename(columns={"rating": "n"}), "visits"),
     "SQL dump of MySQL, PostgreSQL or SQLite": (
         "-- MySQL dump 10.13\nCREATE TABLE `ratings` (\n  `user` varchar(9), `item` varchar(9),\n"
@@ -280,6 +281,13 @@ def report(path):
 def database(folder, frame, table):
     with closing(sqlite3.connect(folder / "shop.db")) as connection:
         frame.to_sql(table, connection, index=False)
+
+
+def duckdb_file(path):
+    duckdb = pytest.importorskip("duckdb", reason="the extra `duckdb`")
+    with duckdb.connect(str(path)) as base:
+        base.register("frame", FRAME)
+        base.execute("CREATE TABLE ratings AS SELECT * FROM frame")
 
 
 def write(content, path, folder):

@@ -170,6 +170,24 @@ class TestWideTables:
         with_less = {"format": "matrix", "not_items": ["6"]}
         assert datasets.load({"path": "a.parquet", **with_less}, base=tmp_path).n_items == 5
 
+    def test_a_column_of_equal_numbers_is_said_with_what_leaves_it_out(self, load):
+        rows = (
+            f"u{n},{1 + n % 5},{1 + 2 * n % 5},{5 - n % 5},{1 + 3 * n % 5},1,x" for n in range(12)
+        )
+        content = "user,a,b,c,d,wave,group\n" + "\n".join(rows) + "\n"
+        ratings = load("a.csv", content)
+        assert ratings.n_items == 5
+        said = {note.code: str(note) for note in ratings.notes}
+        assert said["matrix-columns-constant"] == (
+            "wave read as items, and each row has the same number there; "
+            "`not_items: [group, wave]` leaves out columns that hold no ratings"
+        )
+        followed = load("a.csv", content, format="matrix", not_items=["group", "wave"])
+        assert {*followed.item_ids} == {*"abcd"}
+        assert "matrix-columns-constant" not in codes(followed)
+        few = "\n".join(content.split("\n")[:10]) + "\n"  # too few rows to tell
+        assert "matrix-columns-constant" not in codes(load("a.csv", few))
+
     def test_a_frame_with_pandas_name_of_the_values_is_one(self, tmp_path):
         table = pd.DataFrame(PAIRS, columns=["user", "item", "rating"])
         path = tmp_path / "a.csv"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cache
@@ -22,7 +22,10 @@ from harness.datasets.readers.base import (
     OF_TEXT,
     Reader,
     ReadOptions,
+    Sample,
+    column_of,
     names_of,
+    sample_of_columns,
     to_table,
 )
 from harness.datasets.readers.packed import ENDINGS, is_packed, not_read, unpacked
@@ -286,9 +289,12 @@ def recognised(path: Path, where: str) -> str | None:
     """
     with report_os_error(where, "cannot be read", "check the path", DataError):
         kind = kind_of_file(path)
-        may_be_odd = (
-            kind is None or is_text(kind) or (not path.is_dir() and _TEXT.fullmatch(_head(path)))
-        )
+        may_be_odd = kind is None or is_text(kind)
+        if kind is not None and not may_be_odd and not path.is_dir():
+            head = _head(path)  # of a page or XML under another name
+            is_page = head.lstrip()[:1] == b"<" and kind in plugins.builtin_names("readers")
+            is_page = is_page and not recognised_by(reader_named(kind), head, path.name)
+            may_be_odd = is_page or _TEXT.fullmatch(head) is not None
         if may_be_odd and (fault := not_read(path, where)):
             raise DataError(f"{where}: {fault}")
         return kind
@@ -304,18 +310,12 @@ def read_as(kind: str | None, path: Path, options: ReadOptions) -> Table:
 
 def _as_table(columns: Any, options: ReadOptions, kind: str) -> Table:
     """Return what a reader gave, a frame, a table of Arrow or a mapping, as a table."""
-    names = names_of(columns, f"{options.where}: {_origin(kind)}")
-
-    if isinstance(columns, Mapping):
-        columns_by_position = [*columns.values()].__getitem__
-    elif hasattr(columns, "column_names"):
-        columns_by_position = columns.column
-    else:
-        columns_by_position = lambda position: columns.iloc[:, position]  # noqa: E731
+    where = f"{options.where}: {_origin(kind)}"
     return to_table(
-        names,
-        lambda positions: [columns_by_position(position) for position in positions],
+        names_of(columns, where),
+        lambda positions: [column_of(columns, position) for position in positions],
         options,
+        lambda: sample_of_columns(columns, where).rows,
     )
 
 
@@ -348,6 +348,16 @@ def column_names(path: Path, kind: str, where: str, *, of_ratings: bool = True) 
     with reading(where, kind):
         columns = reader.read(path, ReadOptions(where=where))
     return names_of(columns, f"{where}: {_origin(kind)}")
+
+
+def sample_of(path: Path, kind: str, options: ReadOptions) -> Sample:
+    """Return the names of the columns of a file, and its first rows as text."""
+    reader = reader_named(kind)
+    with reading(options.where, kind):
+        if isinstance(reader, Reader):
+            return reader.sample(path, options)
+        columns = reader.read(path, options)
+    return sample_of_columns(columns, f"{options.where}: {_origin(kind)}")
 
 
 def _foreign() -> list[tuple[str, Any]]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness._util.files import report_os_error
 from harness.datasets.columns import find_columns
-from harness.datasets.readers.base import Reader, ReadOptions, example_ratings
-from harness.datasets.readers.text import Delimited, Layout
+from harness.datasets.evidence import LINES
+from harness.datasets.readers.base import Reader, ReadOptions, Sample, example_ratings, unread
+from harness.datasets.readers.text import Delimited, Layout, split_line
 from harness.errors import DataError
 
 if TYPE_CHECKING:
@@ -46,10 +48,27 @@ class ARFF(Reader):
         """Read the rows; every fault has its line."""
         where = options.where
         names, n_lines = _attributes(path, where)
+        rows = self.sample(path, options).rows
+        if rows and rows[0][0].lstrip().startswith("{"):
+            raise DataError(
+                f"{where}: a sparse ARFF file, which is not read; write it with Weka's filter "
+                "SparseToNonSparse"
+            )
         positions = find_columns(names, options.columns, where, options.roles)
         layout = Layout(",", False, len(names), positions)
         asked = replace(options, layout=layout, skip=n_lines, comment="%", columns=positions)
-        return Delimited().read(path, asked)
+        table = Delimited().read(path, asked)
+        notes = unread(names, lambda: rows, options, positions)
+        return replace(table, notes=(*notes, *table.notes))
+
+    def sample(self, path: Path, options: ReadOptions) -> Sample:
+        """Return the names and the first rows."""
+        names, n_lines = _attributes(path, options.where)
+        with path.open(encoding=options.encoding or "utf-8-sig", errors="replace") as file:
+            lines = islice(iter(lambda: file.readline(LONGEST), ""), n_lines, n_lines + LINES)
+            texts = (line.rstrip("\r\n") for line in lines)
+            rows = [tuple(split_line(text, ",")) for text in texts if text and text[0] != "%"]
+        return Sample(names, rows)
 
 
 def _attributes(path: Path, where: str) -> tuple[list[str], int]:

@@ -9,7 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness._util.libraries import pa, pq
-from harness.datasets.readers.base import Reader, ReadOptions, example_ratings, to_table
+from harness.datasets.evidence import LINES
+from harness.datasets.readers.base import (
+    Reader,
+    ReadOptions,
+    Sample,
+    example_ratings,
+    sample_of_columns,
+    to_table,
+)
 from harness.datasets.readers.batches import check_rows, gathered, refused
 
 if TYPE_CHECKING:
@@ -61,7 +69,24 @@ class Feather(Reader):
                 columns = gathered(batches, path, options) or [()] * len(order)
                 return [columns[order.index(position)] for position in positions]
 
-            return to_table(names, columns_at, options)
+            return to_table(names, columns_at, options, lambda: self.sample(path, options).rows)
+
+    def sample(self, path: Path, options: ReadOptions) -> Sample:
+        """Return the names and the first rows."""
+        from pyarrow import ipc
+
+        with refused(options.where, "an Arrow file"), pa.memory_map(str(path)) as source:
+            is_stream = _is_stream(source.read_at(HEAD, 0))
+            _, n_bytes = _declared_by_stream(source) if is_stream else _declared(source)
+            size = path.stat().st_size
+            options.limits.check_unpacked(n_bytes, size, options.where, least=False)
+            source.seek(0)
+            file = ipc.open_stream(source) if is_stream else ipc.open_file(source)
+            if is_stream:
+                batches = iter(file)
+            else:
+                batches = map(file.get_batch, range(file.num_record_batches))
+            return _first_rows(batches, file.schema, options)
 
     def names(self, path: Path, where: str) -> list[str]:
         """Return the names of the columns."""
@@ -108,7 +133,20 @@ class ORC(Reader):
                 )
                 return gathered(batches, path, options) or [()] * len(chosen)
 
-            return to_table(names, columns_at, options)
+            return to_table(names, columns_at, options, lambda: self.sample(path, options).rows)
+
+    def sample(self, path: Path, options: ReadOptions) -> Sample:
+        """Return the names and the first rows."""
+        import pyarrow.dataset
+        from pyarrow import orc
+
+        with refused(options.where, "an ORC file"):
+            file = orc.ORCFile(path)
+            check_rows(file.nrows, path, options)
+            batches = pyarrow.dataset.dataset(str(path), format="orc").to_batches(
+                batch_size=LINES, batch_readahead=0, fragment_readahead=0, use_threads=False
+            )
+            return _first_rows(batches, file.schema, options)
 
     def names(self, path: Path, where: str) -> list[str]:
         """Return the names of the columns."""
@@ -116,6 +154,18 @@ class ORC(Reader):
 
         with refused(where, "an ORC file"):
             return list(orc.ORCFile(path).schema.names)
+
+
+def _first_rows(
+    batches: Iterator[pa.RecordBatch], schema: pa.Schema, options: ReadOptions
+) -> Sample:
+    """Return the first rows of batches, of which the first that has some is enough."""
+    for batch in batches:
+        if len(batch):
+            first = batch[:LINES]
+            first.validate(full=True)
+            return sample_of_columns(pa.Table.from_batches([first]), options.where)
+    return Sample(list(schema.names), [])
 
 
 def _is_stream(head: bytes) -> bool:
@@ -244,6 +294,8 @@ class _Flat:
 
 
 PARQUET_BATCH = 1 << 16
+BUFFER = 1 << 16
+"""Bytes of a column that are held at once where only its first rows are read."""
 
 
 class Parquet(Reader):
@@ -282,7 +334,15 @@ class Parquet(Reader):
                     columns = gathered(batches, path, options) or [()] * len(order)
                 return [columns[order.index(position)] for position in positions]
 
-            return to_table(names, columns_at, options)
+            return to_table(names, columns_at, options, lambda: self.sample(path, options).rows)
+
+    def sample(self, path: Path, options: ReadOptions) -> Sample:
+        """Return the names and the first rows."""
+        with _opened(path, options.where) as file:
+            check_rows(file.metadata.num_rows, path, options)
+            _check_declared(file, file.schema_arrow.names, path, options)
+            with pq.ParquetFile(path, buffer_size=BUFFER) as again:  # a column may be large
+                return _first_rows(again.iter_batches(LINES), file.schema_arrow, options)
 
     def names(self, path: Path, where: str) -> list[str]:
         """Return the names of the columns."""

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from harness._util.libraries import pd
 from harness.datasets.columns import RATINGS, Roles, find_columns
-from harness.datasets.conversion import convert
+from harness.datasets.conversion import Table, convert
+from harness.datasets.evidence import LINES, unread_columns
 from harness.datasets.limits import Limits
 from harness.datasets.policies import ValueFormat
-from harness.datasets.tables import table_of_columns
+from harness.datasets.tables import table_of_columns, texts_of
 from harness.errors import ColumnsError, DataError
+from harness.notes.note import Note
 
 if TYPE_CHECKING:
-    from harness.datasets.conversion import Table
     from harness.datasets.readers.packed import Progress
     from harness.datasets.readers.text import Layout
 
@@ -96,6 +97,13 @@ class ReadOptions(ValueFormat):
         """Return what to do about another encoding; of ratings and features a config names it."""
         name = f", or name its encoding with `encoding: {encoding}`"
         return "save the file as UTF-8" + name * self.finds_encoding
+
+
+class Sample(NamedTuple):
+    """The names of the columns of a table, and its first rows as text."""
+
+    names: list[str]
+    rows: list[tuple[str, ...]]
 
 
 class Reader:
@@ -204,6 +212,17 @@ class Reader:
         """Return the names of the columns of a file of what is known of users or items."""
         return self.names(path, where)
 
+    def sample(self, path: Path, options: ReadOptions) -> Sample:
+        """Return the names of all columns and the first rows, by default by reading all of it.
+
+        A reader whose `read` returns a `harness.datasets.conversion.Table` has no rows unless it
+        says how to get them.
+        """
+        columns = self.read(path, options)
+        if isinstance(columns, Table):
+            return Sample(self.names(path, options.where), [])
+        return sample_of_columns(columns, options.where)
+
 
 def example_ratings(*, spaces: bool = True) -> pd.DataFrame:
     """Return the 24 ratings, of 6 users and 6 items, that the example of each format holds.
@@ -258,8 +277,52 @@ def names_of(columns: object, where: str) -> list[str]:
     return [str(name) for name in names]
 
 
+def column_of(columns: Any, position: int) -> Any:
+    """Return a column, by its position, in any of the shapes that a reader may return."""
+    if isinstance(columns, Mapping):
+        return [*columns.values()][position]
+    if hasattr(columns, "column_names"):
+        return columns.column(position)
+    return columns.iloc[:, position]
+
+
+def sample_of_columns(columns: Any, where: str) -> Sample:
+    """Return the names and the first rows of columns in any of the shapes of a reader."""
+    names = names_of(columns, where)
+    texts = [texts_of(column_of(columns, position), LINES) for position in range(len(names))]
+    return Sample(names, [*zip(*texts, strict=True)])
+
+
+def unread(
+    names: Sequence[str],
+    rows: Callable[[], Sequence[Sequence[str]]],
+    options: ReadOptions,
+    positions: Mapping[str, int],
+) -> tuple[Note, ...]:
+    """Return notes on columns of a table of ratings that are not read.
+
+    Parameters
+    ----------
+    names : sequence of str
+    rows : callable
+        Gives the first rows as text; a column that cannot be read hinders nothing, as it is not.
+    options : ReadOptions
+    positions : dict
+        Of the columns that are read, by role.
+    """
+    if options.roles is not RATINGS or len(names) == len(positions):
+        return ()
+    try:
+        return unread_columns(names, rows(), options.columns, positions)
+    except Exception:  # of any library
+        return ()
+
+
 def to_table(
-    names: Sequence[str], columns_at: Callable[[list[int]], list[object]], options: ReadOptions
+    names: Sequence[str],
+    columns_at: Callable[[list[int]], list[object]],
+    options: ReadOptions,
+    rows: Callable[[], Sequence[Sequence[str]]] = list,
 ) -> Table:
     """Return the columns that `options` ask for as a table.
 
@@ -273,6 +336,8 @@ def to_table(
     columns_at : callable
         Called once, with the positions of the columns to read.
     options : ReadOptions
+    rows : callable
+        As of `unread`.
     """
     where, roles = options.where, options.roles
     if options.is_wide:
@@ -297,4 +362,5 @@ def to_table(
     columns = dict(zip(positions, columns_at([*positions.values()]), strict=True))
     if not all(len(column) for column in columns.values()):  # type: ignore[arg-type]
         raise DataError(f"{where}: {NO_ROWS}")
-    return convert(columns, roles.kinds, where, values=options)
+    notes = unread(names, rows, options, positions)
+    return convert(columns, roles.kinds, where, values=options, notes=notes)

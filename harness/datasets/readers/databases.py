@@ -7,23 +7,30 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from harness._util.libraries import pa
 from harness.datasets.columns import find_columns
 from harness.datasets.conversion import convert
+from harness.datasets.evidence import LINES
 from harness.datasets.limits import MEGABYTE, too_slow
 from harness.datasets.readers.base import (
     NO_ROWS,
     OF_TABLES,
     Reader,
     ReadOptions,
+    Sample,
     example_ratings,
+    sample_of_columns,
     to_table,
+    unread,
 )
 from harness.datasets.readers.batches import BYTES_A_ROW, gathered, refused
 from harness.errors import DataError, listed, reason_of, suggestion
+from harness.notes.note import Note
 
 if TYPE_CHECKING:
     from harness.datasets.conversion import Table
@@ -111,15 +118,14 @@ class SQLite(Database):
             closing(_opened(path)) as base,
             _stopped(base, limits.query_seconds(n_bytes), where),
         ):
-            query = selection(_tables(base), options)
-            cursor = base.execute(query)
-            if cursor.description is None:
-                raise DataError(f"{where}: the query selects nothing; begin it with SELECT")
-            names = [column[0] for column in cursor.description]
+            cursor, names = _selected(base, options)
             positions = find_columns(names, options.columns, where, roles)
             chunks: dict[str, list[pa.Array]] = {role: [] for role in positions}
             first, most = 1, 0
+            notes: tuple[Note, ...] = ()
             for rows in _chunks(cursor):
+                if first == 1:
+                    notes = unread(names, partial(_texts, rows[:LINES]), options, positions)
                 for role, place in positions.items():
                     texts = [_text(row[place]) for row in rows]
                     if None in texts:
@@ -133,7 +139,31 @@ class SQLite(Database):
             raise DataError(f"{where}: {NO_ROWS}")
         columns = {role: pa.chunked_array(parts) for role, parts in chunks.items()}
         at = lambda row: where if row < 0 else f"{where}: record {row + 1}"  # noqa: E731
-        return convert(columns, roles.kinds, where, at, values=options)
+        return convert(columns, roles.kinds, where, at, values=options, notes=notes)
+
+    def sample(self, path: Path, options: ReadOptions) -> Sample:
+        """Return the names and the first rows of a table or a query."""
+        where, n_bytes = options.where, path.stat().st_size
+        with (
+            _refused(where, sqlite3.Error),
+            closing(_opened(path)) as base,
+            _stopped(base, options.limits.query_seconds(n_bytes), where),
+        ):
+            cursor, names = _selected(base, options)
+            return Sample(names, _texts(cursor.fetchmany(LINES)))
+
+
+def _selected(base: sqlite3.Connection, options: ReadOptions) -> tuple[sqlite3.Cursor, list[str]]:
+    """Return the rows of a table or a query, and the names of its columns."""
+    cursor = base.execute(selection(_tables(base), options))
+    if cursor.description is None:
+        raise DataError(f"{options.where}: the query selects nothing; begin it with SELECT")
+    return cursor, [column[0] for column in cursor.description]
+
+
+def _texts(rows: Sequence[Sequence[Any]]) -> list[tuple[str, ...]]:
+    """Return rows as a text file has them, empty where there is no value."""
+    return [tuple(_text(value) or "" for value in row) for row in rows]
 
 
 def _duckdb(where: str) -> Any:
@@ -167,6 +197,36 @@ class DuckDB(Database):
 
     def read(self, path: Path, options: ReadOptions) -> Table:
         """Read the columns that are needed of a table or a query."""
+        with self._selected(path, options) as result:
+            names = result.schema.names
+            first: list[pa.RecordBatch] = []
+
+            def columns_at(positions: list[int]) -> list[object]:
+                order = sorted({*positions})
+
+                def batches() -> Iterator[pa.RecordBatch]:
+                    for batch in result:
+                        first.extend([batch[:LINES]] * (not first))
+                        yield batch.select(order)
+
+                columns = gathered(batches(), path, options)
+                return [columns[order.index(at)] if columns else () for at in positions]
+
+            def rows() -> list[tuple[str, ...]]:
+                table = pa.Table.from_batches(first, result.schema)
+                return sample_of_columns(table, options.where).rows
+
+            return to_table(names, columns_at, options, rows)
+
+    def sample(self, path: Path, options: ReadOptions) -> Sample:
+        """Return the names and the first rows of a table or a query."""
+        with self._selected(path, options, LINES) as result:
+            first = [*islice(result, 1)]
+            return sample_of_columns(pa.Table.from_batches(first, result.schema), options.where)
+
+    @contextmanager
+    def _selected(self, path: Path, options: ReadOptions, size: int = CHUNK) -> Iterator[Any]:
+        """Yield what reads a table or a query in batches."""
         where = options.where
         duckdb = _duckdb(where)
         settings = {"enable_external_access": "false", "autoinstall_known_extensions": "false"}
@@ -187,17 +247,7 @@ class DuckDB(Database):
                 tables.setdefault(table, []).append(column)
             found = base.sql(selection(tables, options))
             batches_of = getattr(found, "to_arrow_reader", None) or found.fetch_arrow_reader
-            result = batches_of(CHUNK)
-            names = result.schema.names
-
-            def columns_at(positions: list[int]) -> list[object]:
-                columns = gathered(
-                    (batch.select(sorted({*positions})) for batch in result), path, options
-                )
-                order = sorted({*positions})
-                return [columns[order.index(at)] if columns else () for at in positions]
-
-            return to_table(names, columns_at, options)
+            yield batches_of(size)
 
 
 def _chunks(cursor: sqlite3.Cursor) -> Iterator[list[Any]]:

@@ -12,10 +12,26 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from urllib.parse import unquote
 
 from harness._util.libraries import pa, pq
-from harness.datasets.columns import Roles
+from harness.datasets.columns import RATINGS, Roles, find_columns
 from harness.datasets.conversion import Table, convert, joined
-from harness.datasets.readers import check_keys, column_names, kind_of_file, read_as, recognised
-from harness.datasets.readers.base import NO_ROWS, OF_TEXT, Reader, ReadOptions, example_ratings
+from harness.datasets.evidence import LINES
+from harness.datasets.readers import (
+    check_keys,
+    column_names,
+    kind_of_file,
+    read_as,
+    recognised,
+    sample_of,
+)
+from harness.datasets.readers.base import (
+    NO_ROWS,
+    OF_TEXT,
+    Reader,
+    ReadOptions,
+    Sample,
+    example_ratings,
+    unread,
+)
 from harness.datasets.readers.packed import BROKEN, is_of_system, unpacked
 from harness.errors import DataError, reason_of, suggestion
 from harness.notes.note import Note
@@ -45,6 +61,21 @@ class Folder(Reader):
         parts, _ = self.parts(path, ReadOptions(where=where))
         return _names(parts[0], where)
 
+    def sample(self, path: Path, options: ReadOptions) -> Sample:
+        """Return the names and the first rows of the files, with what the folder says of them."""
+        parts, _ = self.parts(path, options)
+        names, rows = _names(parts[0], options.where), list[tuple[str, ...]]()
+        for part in parts[:LINES]:
+            with unpacked(part.path, options.where, options.limits) as (file, where):
+                found = sample_of(file, kind_of_file(file) or "csv", ReadOptions(where=where))
+            said = {name: value for name, value in part.values.items() if name not in found.names}
+            values = tuple(value or "" for value in said.values())
+            if [*found.names, *said] == names:
+                rows += [(*row, *values) for row in found.rows]
+            if len(rows) >= LINES:
+                break
+        return Sample(names, rows[:LINES])
+
     def read(self, path: Path, options: ReadOptions) -> Table:
         """Read the columns that are needed of each file."""
         where = options.where
@@ -60,7 +91,11 @@ class Folder(Reader):
             for part in parts
         ]
         table = joined(tables, where) if len(tables) > 1 else tables[0]
-        return replace(table, notes=(*notes, *table.notes))
+        if said and options.roles is RATINGS:  # the files alone do not show what is not read
+            names = _names(parts[0], where)
+            positions = find_columns(names, options.columns, where)
+            notes += unread(names, lambda: self.sample(path, options).rows, options, positions)
+        return replace(table, notes=tuple(dict.fromkeys([*notes, *table.notes])))
 
 
 def _names(part: Part, where: str) -> list[str]:

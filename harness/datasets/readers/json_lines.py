@@ -18,8 +18,15 @@ from harness._util.files import report_os_error
 from harness._util.libraries import pa
 from harness.datasets.columns import RATINGS, Roles, find_columns
 from harness.datasets.conversion import Flaw, convert
-from harness.datasets.evidence import columns_of, unread_columns, with_proposal
-from harness.datasets.readers.base import NO_ROWS, Reader, ReadOptions, example_ratings
+from harness.datasets.evidence import columns_of, with_proposal
+from harness.datasets.readers.base import (
+    NO_ROWS,
+    Reader,
+    ReadOptions,
+    Sample,
+    example_ratings,
+    unread,
+)
 from harness.errors import ColumnsError, DataError, counted, reason_of
 from harness.notes.note import Note
 
@@ -56,7 +63,7 @@ class JSONLines(Reader):
 
     def recognises(self, head: bytes) -> bool:
         """Return whether a file begins with an object, or with a list of objects or lists."""
-        start = head.removeprefix(BOM).lstrip()
+        start = head.removeprefix(BOM).lstrip(b" \t\r\n\x1e")
         if start[:1] == b"[":
             first = start.partition(b"\n")[0].strip()
             is_row = first.endswith(b"]") and _is_list(first)
@@ -70,6 +77,13 @@ class JSONLines(Reader):
     def names_known(self, path: Path, where: str) -> list[str]:
         """Return the paths of the fields of the first records, none of which holds ratings."""
         return _names(_content(path, where, Roles({}, {})).records)[0]
+
+    def sample(self, path: Path, options: ReadOptions) -> Sample:
+        """Return the paths of the fields, and the values of the first records."""
+        content = _content(path, options.where, options.roles, options.columns.values())
+        names, records = _names(content.records)
+        rows = _texts(islice(records, SAMPLE), names)
+        return Sample(names, [tuple(row) for row in rows])
 
     def read(self, path: Path, options: ReadOptions) -> Table:
         """Read the fields that are needed; every fault has its line."""
@@ -86,7 +100,7 @@ class JSONLines(Reader):
         positions = _positions(names, columns, records, options)
         sample = list(islice(records, SAMPLE))
         records = chain(sample, records)
-        notes += _unread(sample, names, positions, options)
+        notes += unread(names, lambda: _texts(sample, names), options, positions)
         fields = {role: names[position] for role, position in positions.items()}
         chunks: dict[str, list[pa.Array]] = {role: [] for role in fields}
         values: dict[str, list[str | None]] = {role: [] for role in fields}
@@ -159,15 +173,6 @@ def _texts(records: Iterable[Record], names: Sequence[str]) -> list[list[str]]:
     """Return the values of records, by the paths of their fields, as a text file has them."""
     sound = (record for _, record, fault in records if not fault)
     return [[_text(_value(record, name)) or "" for name in names] for record in sound]
-
-
-def _unread(
-    sample: list[Record], names: list[str], positions: Mapping[str, int], options: ReadOptions
-) -> tuple[Note, ...]:
-    """Return the notes on times of an unusual name, and other items, that are not read."""
-    if options.roles is not RATINGS:
-        return ()
-    return unread_columns(names, _texts(sample, names), options.columns, positions)
 
 
 def _by_position(
@@ -335,10 +340,11 @@ def _lines(path: Path) -> Iterator[Record]:
 def _unusual(line: bytes) -> tuple[list[Any] | None, str]:
     """Return the records of a line that is not one value of JSON, or what is wrong with it.
 
-    There may be several, a comma may follow, or the line is a dictionary as Python writes it.
+    There may be several, a comma may follow, a mark of text sequences (0x1e) may be before it, or
+    the line is a dictionary as Python writes it.
     """
     with suppress(ValueError, RecursionError):
-        text = str(line, "utf-8")
+        text = str(line, "utf-8").removeprefix("\x1e")
         if _PYTHON.match(text):
             with suppress(SyntaxError, MemoryError):
                 return [ast.literal_eval(text.strip())], ""

@@ -15,7 +15,14 @@ from harness._util.files import report_os_error
 from harness._util.libraries import pa
 from harness.datasets.columns import RATINGS, find_columns
 from harness.datasets.conversion import Flaw, convert
-from harness.datasets.readers.base import NO_ROWS, Reader, ReadOptions, example_ratings
+from harness.datasets.readers.base import (
+    NO_ROWS,
+    Reader,
+    ReadOptions,
+    Sample,
+    example_ratings,
+    unread,
+)
 from harness.errors import DataError
 
 if TYPE_CHECKING:
@@ -60,6 +67,12 @@ class KeyValue(Reader):
         """Return the keys of the first blocks."""
         return _names(islice(_blocks(path, where, None), SAMPLE))
 
+    def sample(self, path: Path, options: ReadOptions) -> Sample:
+        """Return the keys and the values of the first blocks."""
+        first = list(islice(_blocks(path, options.where, options.encoding), SAMPLE))
+        names = _names(iter(first))
+        return Sample(names, _texts(first, names))
+
     def read(self, path: Path, options: ReadOptions) -> Table:
         """Read the values of the keys that are needed; every fault has the line of its block."""
         where, roles = options.where, options.roles
@@ -97,12 +110,17 @@ class KeyValue(Reader):
             where,
             lambda row: where if row < 0 else f"{where}:{lines[row]}",
             values=options,
+            notes=unread(names, lambda: _texts(first, names), options, positions),
             flaws=[flaw] if faults else [],
         )
 
 
 def _names(blocks: Iterator[tuple[int, dict[str, str]]]) -> list[str]:
     return list(dict.fromkeys(key for _, block in blocks for key in block))
+
+
+def _texts(blocks: list[tuple[int, dict[str, str]]], names: list[str]) -> list[tuple[str, ...]]:
+    return [tuple(block.get(name, "") for name in names) for _, block in blocks]
 
 
 def _blocks(path: Path, where: str, encoding: str | None) -> Iterator[tuple[int, dict[str, str]]]:

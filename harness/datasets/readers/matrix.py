@@ -13,8 +13,21 @@ import numpy as np
 from harness._util.files import report_os_error
 from harness._util.libraries import pd
 from harness.datasets.evidence import LINES, names_items
-from harness.datasets.readers.base import NO_ROWS, OF_TEXT, Reader, ReadOptions, example_ratings
-from harness.datasets.readers.text import Beginning, begin, separator_of, without_comments
+from harness.datasets.readers.base import (
+    NO_ROWS,
+    OF_TEXT,
+    Reader,
+    ReadOptions,
+    Sample,
+    example_ratings,
+)
+from harness.datasets.readers.text import (
+    Beginning,
+    Delimited,
+    begin,
+    separator_of,
+    without_comments,
+)
 from harness.datasets.tables import table_of_cells
 from harness.errors import DataError, reason_of
 from harness.notes.note import Note
@@ -44,6 +57,10 @@ class Matrix(Reader):
     def names(self, path: Path, where: str) -> list[str]:
         """Return the names of the columns that a matrix becomes."""
         return ["user", "item", "rating"]
+
+    def sample(self, path: Path, options: ReadOptions) -> Sample:
+        """Return the fields of the first line, and the rows after it."""
+        return Delimited().sample(path, options)
 
     def read(self, path: Path, options: ReadOptions) -> Table:
         """Read all ratings; every fault has its line."""

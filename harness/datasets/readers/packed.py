@@ -462,6 +462,10 @@ _KINDS = (
      "harness.load(pandas.read_sas({path!r}, format='xport', encoding='utf-8')) reads it"),
     ((b"\0\0\0\0\0\0\0\0\0\0\0\0\xc2\xea\x81\x60",), "", "a SAS file",
      "harness.load(pandas.read_sas({path!r}, format='sas7bdat', encoding='utf-8')) reads it"),
+    ((b"\x03", b"\x30", b"\x83", b"\x8b", b"\xf5"), ".dbf", "a dBASE table",
+     "harness.load(pandas.DataFrame(iter(dbfread.DBF({path!r})))) reads it (pip install dbfread)"),
+    ((b"ASCII SPSS PORT FILE",), "", "an SPSS portable file",
+     "harness.load(pyreadstat.read_por({path!r})[0]) reads it (pip install pyreadstat)"),
     ((b"Obj\x01",), "", "Avro", "write it as Parquet"),
     ((b"7z\xbc\xaf\x27\x1c",), "", "a 7-Zip archive", "unpack it (7z x {path}), and give the "
      "unpacked file or folder"),
@@ -487,12 +491,25 @@ _TEXTS = {
     "that they were made from",
     rb"\+(-+\+)+\r?\n": "a table as the terminal of MySQL shows it; write it with mysql --batch, "
     "which separates by tabs",
-    rb"(\w+)?\([^()\n]*,[^()\n]*\)\r?\n\w*\(": "tuples in parentheses, as saveAsTextFile of Spark "
-    "writes them; sed 's/.*(//; s/)//' {parts} > ratings.csv writes a file that is read",
+    rb"(\w+)?\([^()\n]*,[^()\n]*\)\.?\r?\n\w*\(": "tuples in parentheses, as saveAsTextFile of "
+    "Spark writes them; sed 's/.*(//; s/).*//' {parts} > ratings.csv writes a file that is read",
     rb"(---\r?\n)?- ?\w+: ": "YAML, which is not read; harness.load(pandas.DataFrame(ruamel.yaml."
     "YAML(typ='safe').load(pathlib.Path({path!r})))) reads a list of records",
     rb"[^\t\n{\"]*\t\{\"": "objects of JSON behind a key, as of Kafka; cut -f2- {path} > "
     "ratings.jsonl writes a file that is read",
+    rb"(\d{4}-\d\d-\d\d[^\t\n{\"]*|[^\t\n{\",;]+) \{\"": "objects of JSON behind other text, as in "
+    "a log; sed 's/^[^{{]*//' {path} > ratings.jsonl writes a file that is read",
+    rb"[\w.$]+\(\s*[\[{]": "JSON in a call of JavaScript (JSONP); sed '1s/^[^(]*(//; $s/);*$//' "
+    "{path} > ratings.json writes a file that is read",
+    rb"([\w.]+=\S* ){2,}[\w.]+=\S*\s*\n": "lines of key=value; harness.load(pandas.DataFrame([dict("
+    "p.split('=', 1) for p in line.split()) for line in pathlib.Path({path!r}).read_text()."
+    "splitlines()])) reads lines whose values have no blanks",
+    rb"(\w+=[^&\s]*&){2,}\w+=[^&\s]*\s*\n": "queries of addresses; harness.load(pandas.DataFrame(["
+    "dict(urllib.parse.parse_qsl(line)) for line in pathlib.Path({path!r}).read_text()."
+    "splitlines()])) reads them",
+    rb"\w+ ?\{\s*\n\s*\w+: ": "text of protocol buffers, which is not read; write it as JSON",
+    rb"(hset|hmset|zadd) \S+ \S+ \S+\s*\n": "commands of Redis, which are not read; give the table "
+    "that they were made from",
     rb"\[\(": "a list of tuples as Python prints it; harness.load(ast.literal_eval(pathlib.Path("
     "{path!r}).read_text())) reads it",
     rb"(%[^\n]*\n|\\(?!begin\{{tabular)[^\n]*\n|\s)*\\begin\{tabular": "a table of LaTeX, which is "

@@ -11,7 +11,15 @@ from harness._util.files import report_os_error
 from harness._util.libraries import pa, psutil
 from harness.datasets.columns import find_columns
 from harness.datasets.conversion import convert
-from harness.datasets.readers.base import NO_ROWS, Reader, ReadOptions, example_ratings
+from harness.datasets.evidence import LINES
+from harness.datasets.readers.base import (
+    NO_ROWS,
+    Reader,
+    ReadOptions,
+    Sample,
+    example_ratings,
+    unread,
+)
 from harness.errors import DataError, counted, listed, suggestion
 
 if TYPE_CHECKING:
@@ -21,7 +29,8 @@ _NAME = r"(?:`(?:[^`]|``)+`|\"(?:[^\"]|\"\")+\"|\[[^\]]+\]|\w+)"
 _FULL = rf"(?P<table>{_NAME}(?:\s*\.\s*{_NAME})*)"
 _COLUMNS = rf"(?:\(\s*(?P<columns>{_NAME}(?:\s*,\s*{_NAME})*)\s*\))?"
 _INSERT = re.compile(
-    rf"\s*(?:INSERT|REPLACE)\s+(?:IGNORE\s+|OR\s+\w+\s+)?INTO\s+{_FULL}\s*{_COLUMNS}\s*VALUES\s*",
+    rf"\s*(?:INSERT|REPLACE)\s+(?:IGNORE\s+|OR\s+\w+\s+)?(?:INTO\s+|(?=\[))"
+    rf"{_FULL}\s*{_COLUMNS}\s*VALUES\s*",
     re.IGNORECASE,
 )
 _COPY = re.compile(rf"\s*COPY\s+{_FULL}\s*{_COLUMNS}\s+FROM\s+stdin\b[^;]*;[^\n]*\n", re.IGNORECASE)
@@ -35,24 +44,26 @@ _NO_COLUMN = re.compile(
     re.IGNORECASE,
 )
 _VALUE = re.compile(
-    r"\s*(?:(?P<number>[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)|(?P<null>NULL)|"
+    r"\s*(?:CAST\s*\(\s*)?(?:(?P<number>[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)|(?P<null>NULL)|"
     r"(?P<bool>TRUE|FALSE)|(?P<quote>(?:[EN]|_\w+\s*)?'))",
     re.IGNORECASE,
 )
-_CAST = re.compile(r"::[\w ]+(?:\(\d+(?:,\s*\d+)?\))?")
+_TYPE = r"[\w ]+(?:\(\d+(?:,\s*\d+)?\))?"
+_CAST = re.compile(rf"::{_TYPE}|\s+AS\s+{_TYPE}\s*\)", re.IGNORECASE)
 _PLAIN = re.compile(r"[^']*'")
 _ESCAPED = re.compile(r"(?:[^'\\]|\\.)*'", re.DOTALL)
 _SIGNS = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "b": "\b", "Z": "\x1a", "f": "\f", "v": "\v"}
 _BEGINNING = re.compile(
     rb"\s*(?:--[^\n]*\n\s*){0,9}"
     rb"(--[^\n]*(MySQL|MariaDB|PostgreSQL)[^\n]*dump|PRAGMA foreign_keys|BEGIN TRANSACTION;|"
-    rb"SET [\w@. ]+=|DROP TABLE |CREATE TABLE |(INSERT|REPLACE) INTO |COPY \S+ \()",
+    rb"SET [\w@. ]+=|DROP TABLE |CREATE TABLE |REM INSERTING |SET DEFINE |"
+    rb"(INSERT|REPLACE) INTO |COPY \S+ \()",
     re.IGNORECASE,
 )
 _STATEMENT = re.compile(
     rb"(?:\xef\xbb\xbf)?(?:\s+|--[^\n]*\n|#[^\n]*\n|/\*.*?\*/;?)*(?:--|#|/\*|\\|"
     rb"(?:ALTER|BEGIN|COMMIT|COPY|CREATE|DELETE|DELIMITER|DROP|GO|INSERT|LOCK|MERGE|PRAGMA|"
-    rb"REPLACE|SELECT|SET|START|TRUNCATE|UPDATE|USE|WITH)\b)",
+    rb"REM|REPLACE|SELECT|SET|START|TRUNCATE|UPDATE|USE|WITH)\b)",
     re.IGNORECASE | re.DOTALL,
 )
 WAY_ON = "load the dump into its database, and give that, or export the table of ratings as CSV"
@@ -67,9 +78,13 @@ class Dump(NamedTuple):
     rows: list[list[str | None]]
     lines: array[int]
 
+    def sample(self) -> list[tuple[str, ...]]:
+        """Return the first rows, with an empty text where there is no value."""
+        return [tuple(text or "" for text in row) for row in self.rows[:LINES]]
+
 
 class SQLDump(Reader):
-    """What mysqldump, pg_dump and SQLite's ``.dump`` write, of tables that only gain rows."""
+    """Dumps of MySQL, PostgreSQL, SQLite, SQL Server and Oracle, of tables that only gain rows."""
 
     endings = (".sql",)
     label = "SQL dump"
@@ -100,6 +115,11 @@ class SQLDump(Reader):
         dump = _chosen(_tables(path, where), ReadOptions(where=where))
         return dump.columns
 
+    def sample(self, path: Path, options: ReadOptions) -> Sample:
+        """Return the columns and the first rows of the table of ratings."""
+        dump = _chosen(_tables(path, options.where), options)
+        return Sample(dump.columns, dump.sample())
+
     def read(self, path: Path, options: ReadOptions) -> Table:
         """Read the columns that are needed of a table; every fault has its line."""
         where, roles = options.where, options.roles
@@ -119,6 +139,7 @@ class SQLDump(Reader):
             where,
             lambda row: where if row < 0 else f"{where}:{dump.lines[row]}",
             values=options,
+            notes=unread(dump.columns, dump.sample, options, positions),
         )
 
 
@@ -218,7 +239,7 @@ class _Parser:
                 self.place = len(self.text)
                 return
             self.place = found.end()
-            if found[0] == ";":
+            if found[0] == ";" or found[0][0] == "\n":
                 return
             if found[0] == "'":
                 self._string(self.escaped)
@@ -368,7 +389,10 @@ class _Parser:
 _BLANK = re.compile(
     r"(?:\s+|--[^\n]*(?:\n|$)|#[^\n]*(?:\n|$)|/\*(?:.*?)\*/;?|;|\\[^\n]*)*", re.DOTALL
 )
-_ENDING = re.compile(r";|'|--|/\*|\$\$")
+_ENDING = re.compile(
+    r";|'|--|/\*|\$\$"
+    r"|\n[ \t]*GO[ \t]*\r?(?=\n|\Z)|\n(?=[ \t]*INSERT\s+\[)"  # SQL Server needs no semicolon
+)
 _COMMA = re.compile(r"\s*,\s*(?=\()")
 _NEXT = re.compile(r"\s*([,)])")
 

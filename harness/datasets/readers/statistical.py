@@ -9,7 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness._util.libraries import pd
-from harness.datasets.readers.base import Reader, ReadOptions, example_ratings, to_table
+from harness.datasets.evidence import LINES
+from harness.datasets.readers.base import (
+    Reader,
+    ReadOptions,
+    Sample,
+    example_ratings,
+    sample_of_columns,
+    to_table,
+)
 from harness.errors import DataError, reason_of
 
 if TYPE_CHECKING:
@@ -50,7 +58,12 @@ class Stata(Reader):
                 frame = pd.concat(list(reader))
             return [frame[name] for name in chosen]
 
-        return to_table(names, columns_at, options)
+        return to_table(names, columns_at, options, lambda: self.sample(path, options).rows)
+
+    def sample(self, path: Path, options: ReadOptions) -> Sample:
+        """Return the names and the first rows."""
+        with _refused(options.where, self.label), _stata(path) as reader:
+            return sample_of_columns(reader.read(LINES), options.where)
 
 
 def _stata(path: Path, columns: list[str] | None = None) -> Any:
@@ -89,7 +102,17 @@ class SPSS(Reader):
                 frame, _ = _pyreadstat(options.where).read_sav(str(path), usecols=chosen)
             return [frame[name] for name in chosen]
 
-        return to_table(names, columns_at, options)
+        return to_table(names, columns_at, options, lambda: self.sample(path, options).rows)
+
+    def sample(self, path: Path, options: ReadOptions) -> Sample:
+        """Return the names and the first rows."""
+        library = _pyreadstat(options.where)
+        with _refused(options.where, self.label):
+            frame, _ = library.read_sav(str(path), row_limit=LINES)
+        for name, column in frame.items():  # SPSS has no whole numbers
+            if column.dtype.kind == "f" and (column.dropna() % 1 == 0).all():
+                frame[name] = column.astype("Int64")
+        return sample_of_columns(frame, options.where)
 
 
 def _pyreadstat(where: str) -> Any:

@@ -30,7 +30,14 @@ from harness.datasets.columns import RATINGS, find_columns, is_number, refuse_wi
 from harness.datasets.conversion import SHOWN, Flaw, Table, convert
 from harness.datasets.evidence import FEW, LINES, Placed, placed_columns, unread_columns
 from harness.datasets.numerals import is_written
-from harness.datasets.readers.base import NO_ROWS, OF_TEXT, Reader, ReadOptions, example_lines
+from harness.datasets.readers.base import (
+    NO_ROWS,
+    OF_TEXT,
+    Reader,
+    ReadOptions,
+    Sample,
+    example_lines,
+)
 from harness.datasets.readers.encodings import (
     encoding_of_bytes,
     is_mostly_utf_8,
@@ -209,8 +216,10 @@ def _as_rows(
     """
     lengths = {len(row) for row in rows}
     if lengths == {len(names) + 1}:
-        is_ended = not any(row[-1] for row in rows)
-        return [*names, ""] if is_ended else ["", *names], separator, rows
+        if not any(row[-1] for row in rows):
+            return [*names, ""], separator, rows
+        if len({row[0] for row in rows}) == len(rows):
+            return ["", *names], separator, rows
     for mark in _SEPARATORS:
         parted = [split_line(line, mark) for line in lines if line]
         if {len(row) for row in parted} == {len(names)}:
@@ -1037,6 +1046,13 @@ class Delimited(Reader):
         with path.open("rb") as file:
             _, (names,) = read_sample(file, ReadOptions(separators=self.separators), where)
         return names
+
+    def sample(self, path: Path, options: ReadOptions) -> Sample:
+        """Return the fields of the first line, and the rows after it."""
+        asked = replace(options, separators=self.separators)
+        with path.open("rb") as file:
+            _, (names, *rows) = read_sample(file, asked, options.where, 1 + LINES)
+        return Sample(names, [tuple(row) for row in rows])
 
 
 class CSV(Delimited):
