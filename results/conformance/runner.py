@@ -16,7 +16,7 @@ sys.path.insert(0, "")
 
 
 def ask(adapter, case):
-    """Return a number, "nan", None, {"error": reason}, or {"skip": reason}."""
+    """Return a number, "nan", "inf", "-inf", None, {"error": reason}, or {"skip": reason}."""
     try:
         if "users" in case:
             if not hasattr(adapter, "mean"):
@@ -28,7 +28,7 @@ def ask(adapter, case):
         else:
             more = {"items": case["items"]} if "items" in case else {}
             got = adapter(case["relevance"], case["scores"], case["k"], **more)
-        return None if got is None else "nan" if math.isnan(got) else float(got)
+        return got if got is None else float(got) if math.isfinite(got) else str(float(got))
     except NotImplementedError as reason:
         return {"skip": str(reason)}
     except Exception as error:
