@@ -90,15 +90,17 @@ def refuse_repeats(where: str, users: ArrayLike, items: ArrayLike) -> None:
     names = id_column(f"{where}: users", users), id_column(f"{where}: items", items)
     if len(names[0]) != len(names[1]):  # which is refused with the other columns
         return
-    keys = pd.DataFrame({place: encode(column)[0] for place, column in enumerate(names)})
-    for row in np.flatnonzero(keys.duplicated())[:1]:
+    (of_users, _), (of_items, ids) = (encode(column) for column in names)
+    is_repeat = np.ones(len(of_users), dtype=bool)
+    is_repeat[np.unique(of_users * len(ids) + of_items, return_index=True)[1]] = False
+    for row in np.flatnonzero(is_repeat)[:1]:
         user, item = (column[row] for column in names)
         raise MetricError(f"{where}: item {item} comes twice for user {user}; keep one of the rows")
 
 
-def refuse_other_index(where: str, columns: Sequence[object]) -> None:
+def refuse_other_index(where: str, columns: Sequence[Any]) -> None:
     """Refuse columns of pandas whose rows are in different orders."""
-    indices = [column.index for column in columns if isinstance(column, pd.Series)]
+    indices = [column.index for column in columns if hasattr(column, "reindex")]
     if any(len(each) == len(indices[0]) and not each.equals(indices[0]) for each in indices):
         raise MetricError(
             f"{where} differ; bring the rows into one order with reindex, or give "
