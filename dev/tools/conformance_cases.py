@@ -21,8 +21,6 @@ from harness.metrics.conventions import conventions
 
 TARGET = Path(__file__).parents[2] / "results" / "conformance" / "cases.json"
 DIGITS = 30
-LONGEST = 100
-"""A k beyond every list, for the convention that knows none."""
 EVERY_JUDGED = ("lenskit", "microsoft", "implicit")
 """Their notes: every judged item is relevant, whatever its grade."""
 COUNT_AGAIN = ("mllib", "lenskit", "recbole", "cornac", "implicit")
@@ -141,6 +139,10 @@ def cases() -> list[dict[str, Any]]:
         relevance = [int(i in ranks) for i in range(1, 9)]
         tells = f"the discounts of ranks {ranks[0]} and {ranks[1]}, relative to ranks 1 and 2"
         case("discount", tells, 8, relevance)
+    for rank in (12, 20):
+        relevance = [int(i == rank) for i in range(1, rank + 1)]
+        tells = "whether lists or discounts end before rank k, for example at rank 10"
+        case("discount", tells, rank, relevance)
 
     cut = "whether the ideal ranking is cut at k"
     for k, relevance in (
@@ -163,6 +165,7 @@ def cases() -> list[dict[str, Any]]:
     full = "whether the ideal has k relevant items although the user has fewer"
     for k, relevance in ((3, [1, 0, 0]), (3, [1, 1, 0, 0]), (4, [0, 1, 0, 1, 0])):
         case("ideal", full, k, relevance)
+    case("ideal", "whether grades are sorted as numbers, not as text", 3, [9, 10, 2])
 
     order = "whether the list is ordered by score, the highest first"
     for relevance, scores in (
@@ -254,6 +257,7 @@ def cases() -> list[dict[str, Any]]:
     ):
         case("negative", below, k, relevance)
     case("negative", "whether grades that sum to 0 count as no relevant item", 3, [0, 1, -1])
+    case("negative", "whether a value can be below 0", 1, [-3, 1])
 
     fraction = "whether grades keep their fractions"
     for relevance in ([0.5, 1.5], [1.5, 2.5, 0.5], [0.5, 2], [2.5, 3], [3.5, 1, 4]):
@@ -316,6 +320,8 @@ def cases() -> list[dict[str, Any]]:
         ([0, 0], None),
         ([1], [None]),
     )
+    beyond = "how a user without a relevant item among the first k counts in the mean"
+    users(beyond, 1, ([0, 1], None), ([1, 0], None))
     return out
 
 
@@ -330,14 +336,13 @@ def values(
         if refused or (question in ("duplicates", "grades", "mean") and question not in answers):
             out[name] = None
             continue
-        asked = case | ({"k": LONGEST} if answers.get("cut") == "none" else {})
-        found = value(asked, {key: word for key, word in answers.items() if word != "error"}, of)
+        found = value(case, {key: word for key, word in answers.items() if word != "error"}, of)
         if found != found:
             out[name] = answers["nothing"]
         elif question == "empty" and answers["empty"] == "nan":
             out[name] = "nan"
         else:
-            rounded = found.quantize(Decimal(1).scaleb(-DIGITS))
+            rounded = Decimal(found).quantize(Decimal(1).scaleb(-DIGITS))
             out[name] = f"{rounded.normalize():f}" if rounded else "0"
     return out
 

@@ -70,14 +70,16 @@ def table(found: Mapping[str, Any]) -> Iterator[str]:
 
 
 def legend() -> Iterator[str]:
-    """Yield what the words of the table mean, a line for each question."""
-    yield "| question | words |"
-    yield "| --- | --- |"
+    """Yield what the words of the table mean, a line for each; the first names the question."""
+    yield "| question | word | meaning |"
+    yield "| --- | --- | --- |"
     for name, question in questions().items():
-        answers = [f"*{word}*: {text}" for word, text in question.answers.items()]
-        answers += [f"**{word}**: {text}" for word, text in question.deviations.items()]
-        words = "; ".join(each.replace("2**grade", "2^grade") for each in answers)
-        yield f"| {question.title} (`{name}`) | {words} |"
+        answers = {f"*{word}*": text for word, text in question.answers.items()}
+        answers |= {f"**{word}**": text for word, text in question.deviations.items()}
+        title = f"{question.title} (`{name}`)"
+        for word, text in answers.items():
+            yield f"| {title} | {word} | {text.replace('2**', '2^')} |"
+            title = ""
 
 
 def calls(found: Mapping[str, Any]) -> Iterator[str]:

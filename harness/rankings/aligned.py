@@ -18,7 +18,13 @@ from harness.datasets.exchanged import KINDS, NAMES
 from harness.datasets.frames import arrow_of
 from harness.errors import ColumnsError, DataError, MetricError, listed
 from harness.metrics.arrays import Floats
-from harness.rankings.columns import as_floats, as_ids
+from harness.rankings.columns import (
+    as_floats,
+    as_ids,
+    encode,
+    refuse_other_index,
+    refuse_repeats,
+)
 
 Columns = tuple[Any, Floats, Floats]
 """Users, estimates and true values, a row for each item of a user."""
@@ -65,7 +71,7 @@ def aligned(true: Any, estimated: Any) -> Columns:
     elif forms[0] == "a table":
         users, estimates, ratings = _of_tables(_frame("true", true), _frame("estimated", estimated))
     else:
-        _check_index(true, estimated)
+        refuse_other_index("ndcg: the indexes of true and estimated", (true, estimated))
         users, estimates, ratings = _of_lists(true, estimated)
     return users, as_floats("ndcg: estimated", estimates), as_floats("ndcg: true", ratings)
 
@@ -85,15 +91,12 @@ def _form(side: str, value: Any) -> str:
     return "a list"
 
 
-def _check_index(true: Any, estimated: Any) -> None:
-    """Refuse two columns of pandas whose rows are in another order."""
-    if not (isinstance(true, pd.Series) and isinstance(estimated, pd.Series)):
-        return
-    if len(true) == len(estimated) and not true.index.equals(estimated.index):
-        _refuse(
-            "the indexes of true and estimated differ; give estimated.reindex(true.index), or "
-            "true.to_numpy() and estimated.to_numpy() if their order is the same"
-        )
+def _check_items(side: str, by_user: Iterable[tuple[Any, Any]]) -> None:
+    """Refuse names of items that are missing, or there as numbers and as text."""
+    named = [(user, item) for user, own in by_user if isinstance(own, Mapping) for item in own]
+    if named:
+        users, items = zip(*named, strict=True)
+        refuse_repeats(f"ndcg: {side}", as_ids(users), as_ids(items))
 
 
 def _of_lists(true: Any, estimated: Any) -> tuple[Any, Any, Any]:
@@ -105,6 +108,9 @@ def _of_lists(true: Any, estimated: Any) -> tuple[Any, Any, Any]:
         )
     if not len(true):
         _refuse("true and estimated are empty; give at least one item")
+    for side, values in zip(SIDES, (true, estimated), strict=True):
+        unmasked(f"ndcg: {side}", values, MetricError)
+        _check_items(side, enumerate(values, 1))
     nested = [_is_nested(value) for value in (true, estimated)]
     if nested[0] != nested[1]:
         _refuse("one of true and estimated has a list for each user, the other has numbers")
@@ -146,11 +152,14 @@ def _of_one(where: str, true: Any, estimated: Any) -> tuple[Floats, Floats]:
         true, estimated = [true[item] for item in order], [estimated[item] for item in order]
     if not (hasattr(true, "__len__") and hasattr(estimated, "__len__")):
         _refuse(f"{where}: found {quoted(true)} and {quoted(estimated)}; give a list of each")
+    refuse_other_index(f"ndcg: {where}: the indexes of true and estimated", (true, estimated))
     if len(true) != len(estimated):
         _refuse(
             f"{where}: {len(true)} true and {len(estimated)} estimated values; give one of each "
             "for every item"
         )
+    if not len(true):
+        _refuse(f"{where}: empty; leave this user out")
     return _numbers(f"true, {where}", true), _numbers(f"estimated, {where}", estimated)
 
 
@@ -175,6 +184,8 @@ def _of_mappings(true: Mapping[Any, Any], estimated: Mapping[Any, Any]) -> tuple
     flat = [all(isinstance(v, Real) for v in each.values()) for each in (true, estimated)]
     if flat[0] != flat[1]:
         _refuse("one of true and estimated has numbers, the other lists; give both in one form")
+    for side, each in zip(SIDES, (true, estimated), strict=True):
+        _check_items(side, [(ONE_USER, each)] if flat[0] else each.items())
     if flat[0]:
         ratings, estimates = _of_one("one user", true, estimated)
         return np.full(len(ratings), ONE_USER), estimates, ratings
@@ -221,11 +232,10 @@ def _of_tables(true: pd.DataFrame, estimated: pd.DataFrame) -> tuple[Any, Any, A
         return _of_matrices(true, estimated)
     sides = [_named(side, frame) for side, frame in zip(SIDES, (true, estimated), strict=True)]
     for side, frame in zip(SIDES, sides, strict=True):
-        if (twice := frame.duplicated(["user", "item"])).any():
-            user, item = frame.loc[twice, ["user", "item"]].iloc[0]
-            _refuse(f"{side}: user {user!r} has item {item!r} twice; keep one of the rows")
+        refuse_repeats(f"ndcg: {side}", frame["user"], frame["item"])
     if sides[0][["user", "item"]].dtypes.tolist() != sides[1][["user", "item"]].dtypes.tolist():
         _check_types(sides)
+        sides = [side.astype({"user": object, "item": object}) for side in sides]
     joined = sides[0].merge(sides[1], on=["user", "item"], how="outer", indicator=True, sort=False)
     alone = joined[joined["_merge"] != "both"]
     if len(alone):
@@ -244,7 +254,8 @@ def _check_types(sides: Sequence[pd.DataFrame]) -> None:
     """Refuse ids of other types, none of which would be equal."""
     for name in ("user", "item"):
         first, second = (frame[name].iloc[0] if len(frame) else None for frame in sides)
-        if type(first) is not type(second):
+        are_numbers = isinstance(first, Real) and isinstance(second, Real)
+        if type(first) is not type(second) and not are_numbers:
             _refuse(
                 f"ids of {name}s are like {first!r} in true and {second!r} in estimated; give both "
                 "as text, or both as numbers"
@@ -278,6 +289,8 @@ def _of_matrices(true: pd.DataFrame, estimated: pd.DataFrame) -> tuple[Any, Any,
         own, other = getattr(true, labels), getattr(estimated, labels)
         if own.has_duplicates or other.has_duplicates:
             _refuse(f"a {noun} is twice in the {labels}; keep one")
+        for labels_of in (own, other):
+            encode(np.asarray(labels_of))  # refuses missing ids
         _check_same("", noun, own, other)
     estimated = estimated.loc[true.index, true.columns]
     users = np.repeat(np.asarray(true.index), true.shape[1])

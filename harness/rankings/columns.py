@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from contextlib import suppress
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -72,4 +73,36 @@ def encode(ids: Ids) -> tuple[Ints, Ids]:
         raise MetricError(f"ids: {error}; use numbers, text or tuples") from None
     if (codes < 0).any():
         raise MetricError(f"row {int(np.argmin(codes)) + 1}: an id is missing; drop or name it")
-    return codes.astype(np.int64, copy=False), np.asarray(unique)
+    unique = np.asarray(unique)
+    if len({*map(type, unique)}) > 1:
+        numbers = {str(each) for each in unique.tolist() if isinstance(each, Real)}
+        for text in unique:
+            if isinstance(text, str) and text in numbers:
+                raise MetricError(
+                    f"ids: {text} is there as text and as a number; give all ids as text, or all "
+                    "as numbers"
+                )
+    return codes.astype(np.int64, copy=False), unique
+
+
+def refuse_repeats(where: str, users: ArrayLike, items: ArrayLike) -> None:
+    """Refuse an item that a user has twice: nothing tells which of its rows counts."""
+    names = id_column(f"{where}: users", users), id_column(f"{where}: items", items)
+    if len(names[0]) != len(names[1]):  # which is refused with the other columns
+        return
+    (of_users, _), (of_items, ids) = (encode(column) for column in names)
+    is_repeat = np.ones(len(of_users), dtype=bool)
+    is_repeat[np.unique(of_users * len(ids) + of_items, return_index=True)[1]] = False
+    for row in np.flatnonzero(is_repeat)[:1]:
+        user, item = (column[row] for column in names)
+        raise MetricError(f"{where}: item {item} comes twice for user {user}; keep one of the rows")
+
+
+def refuse_other_index(where: str, columns: Sequence[Any]) -> None:
+    """Refuse columns of pandas whose rows are in different orders."""
+    indices = [column.index for column in columns if hasattr(column, "reindex")]
+    if any(len(each) == len(indices[0]) and not each.equals(indices[0]) for each in indices):
+        raise MetricError(
+            f"{where} differ; bring the rows into one order with reindex, or give "
+            "column.to_numpy() of each if their order is the same"
+        )

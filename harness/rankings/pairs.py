@@ -10,19 +10,30 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harness._util import names
-from harness._util.arguments import as_array, check_argument, checked, warn
+from harness._util.arguments import as_array, check_argument, checked, unmasked, warn
 from harness._util.kernels import group_rows
 from harness.errors import MetricError
 from harness.metrics import Pairs, Rankings, Value, dcg
 from harness.metrics.arrays import Ids, warn_of_filled
 from harness.metrics.gains import is_steep
-from harness.rankings.columns import as_floats, as_ids, encode, id_column
+from harness.rankings.columns import (
+    as_floats,
+    as_ids,
+    encode,
+    id_column,
+    refuse_other_index,
+    refuse_repeats,
+)
 from harness.rankings.grouped import from_grouped, make_room
 
 TABLES = ("columns", "__arrow_c_stream__", "__dataframe__", "to_pandas")
 """Attributes of which a table of any library has one."""
 ONLY_USER = 0
 """Whom pairs of estimate and rating belong to."""
+
+
+UNSET: Any = object()
+"""What was not given, where None is a value."""
 
 
 class Row(NamedTuple):
@@ -32,6 +43,7 @@ class Row(NamedTuple):
     estimate: float
     rating: float
     form: Literal["named", "pair", "triple"]
+    item: Any = UNSET
 
 
 @checked(MetricError)
@@ -71,6 +83,7 @@ def from_pairs(users: ArrayLike, estimates: ArrayLike, ratings: ArrayLike) -> Ra
 @checked(MetricError)
 def group_pairs(users: ArrayLike, estimates: ArrayLike, ratings: ArrayLike) -> tuple[Pairs, Ids]:
     """Group columns by user, each user's rows in their order; return pairs and ascending ids."""
+    refuse_other_index("pairs: the indexes of the columns", (users, estimates, ratings))
     columns = [id_column("users", users)]
     columns += [as_floats("estimates", estimates), as_floats("ratings", ratings)]
     lengths = [column.shape for column in columns]
@@ -105,7 +118,8 @@ def from_predictions(predictions: Any) -> Rankings:
     Raises
     ------
     MetricError
-        If a prediction is none of these, has no true rating, or there is none. If the numbers of
+        If a prediction is none of these, has no true rating, or there is none; if a user has an
+        item twice, or an id is there as a number and as text. If the numbers of
         pairs or triples look like ratings first and estimates second, such as ``(r_ui, est)`` of
         Surprise: whole or half numbers first, and others second. For triples in lists by user, if
         the numbers do not tell which are the ratings.
@@ -131,6 +145,7 @@ def from_predictions(predictions: Any) -> Rankings:
 def _from_predictions(predictions: Any) -> Rankings:
     rows: list[Row] = []
     by_user = False
+    unmasked("predictions", predictions, MetricError)
     if isinstance(predictions, Mapping) or any(hasattr(predictions, name) for name in TABLES):
         from harness.rankings import tables  # most calls can do without readers of files
 
@@ -147,7 +162,9 @@ def _from_predictions(predictions: Any) -> Rankings:
     if not rows:
         raise MetricError("predictions: empty; give at least one")
     _check_order(rows, by_user=by_user)
-    users, estimates, ratings, _ = zip(*rows, strict=True)
+    if named := [(row.user, row.item) for row in rows if row.item is not UNSET]:
+        refuse_repeats("predictions", *(as_ids(column) for column in zip(*named, strict=True)))
+    users, estimates, ratings, *_ = zip(*rows, strict=True)
     if all(user is ONLY_USER for user in users):  # nobody to tell apart
         offsets, ids = np.array([0, len(rows)]), np.array([ONLY_USER])
         columns = (("estimates", estimates), ("ratings", ratings))
@@ -163,10 +180,6 @@ def _from_predictions(predictions: Any) -> Rankings:
             "has one row, so that any order scores the same; give the user first, not the item"
         )
     return lists
-
-
-UNSET: Any = object()
-"""An argument that was not given, where None is a value."""
 
 
 @checked(MetricError, leaving=("estimated",))
@@ -240,7 +253,8 @@ def ndcg(
     for word in params:
         if hint := names.meant("arguments", f"ndcg.{word}"):
             raise TypeError(f"ndcg() has no argument {word!r}; use {hint}")
-    if estimated is None or isinstance(estimated, int | np.integer):
+    is_number = isinstance(estimated, int | np.integer) and not isinstance(estimated, bool)
+    if estimated is None or is_number:
         k, estimated = (None if estimated is None else int(estimated)), UNSET
         check_argument(ndcg, "ndcg", "k", k, MetricError)
     if true is UNSET and estimated is UNSET:
@@ -332,12 +346,14 @@ def _check_order(rows: Sequence[Row], *, by_user: bool) -> None:
 def _fineness(values: ArrayLike) -> int:
     """Return 1 for whole numbers, 2 for whole and half ones, 3 for others."""
     doubled = 2 * np.asarray(values, dtype=np.float64)
+    doubled = doubled[np.isfinite(doubled)]  # others are refused later, by their row
     return 3 if (doubled % 1 != 0).any() else 2 if (doubled % 2 != 0).any() else 1
 
 
 def _row(where: str, prediction: object) -> Row:
     if hasattr(prediction, "uid") and hasattr(prediction, "est") and hasattr(prediction, "r_ui"):
-        row = Row(prediction.uid, prediction.est, prediction.r_ui, "named")
+        item = getattr(prediction, "iid", UNSET)
+        row = Row(prediction.uid, prediction.est, prediction.r_ui, "named", item)
     elif "Index" in getattr(prediction, "_fields", ()):
         raise MetricError(
             f"{where}: a row of a DataFrame with its index; give "
@@ -358,6 +374,8 @@ def _row(where: str, prediction: object) -> Row:
             "lists, as "
             "ndcg(true, estimated)"
         )
+    if any(value is np.ma.masked for value in row):
+        raise MetricError(f"{where}: a value is masked; drop the row or give it a value")
     if row.rating is None:
         raise MetricError(
             f"{where}: there is no true rating; score a test set, not an anti-test set"

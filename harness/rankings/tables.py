@@ -12,13 +12,14 @@ from harness.datasets.columns import Roles, find_columns
 from harness.datasets.exchanged import KINDS, NAMES
 from harness.datasets.frames import arrow_of
 from harness.errors import ColumnsError, DataError, MetricError
+from harness.rankings.columns import refuse_repeats
 
 if TYPE_CHECKING:
     from harness.rankings.pairs import Row
 
 
 PREDICTIONS = Roles({role: KINDS[role] for role in ("user", "estimate", "rating")}, NAMES)
-"""The columns that are read; an item is no part of a ranking of rated items."""
+"""The columns that are read; an item only has to differ from the user's other items."""
 
 
 def is_table(predictions: object) -> bool:
@@ -30,7 +31,7 @@ def is_table(predictions: object) -> bool:
 
 
 def columns_of(predictions: Any) -> tuple[Any, Any, Any]:
-    """Return the users, estimates and ratings of a table.
+    """Return the users, estimates and ratings of a table; items, if it has some, differ.
 
     Parameters
     ----------
@@ -42,7 +43,7 @@ def columns_of(predictions: Any) -> tuple[Any, Any, Any]:
     Raises
     ------
     MetricError
-        If a column is missing, or the table cannot be read.
+        If a column is missing, the table cannot be read, or a user has an item twice.
 
     Examples
     --------
@@ -60,14 +61,17 @@ def columns_of(predictions: Any) -> tuple[Any, Any, Any]:
         except DataError as error:
             raise MetricError(str(error)) from error.__cause__
         names, column = table.column_names, lambda name: np.asarray(table[name].to_pandas())
+    texts = [str(name) for name in names]
     try:
-        places = find_columns([str(name) for name in names], {}, "predictions", PREDICTIONS)
+        places = find_columns(texts, {}, "predictions", PREDICTIONS)
     except ColumnsError as error:
         raise MetricError(
             f"{error}; a table has columns user, estimate and rating (of an index: "
             "frame.reset_index())"
         ) from None
     users, estimates, ratings = (column(names[places[role]]) for role in PREDICTIONS.kinds)
+    for place in PREDICTIONS.positions(texts, "item"):
+        refuse_repeats("predictions", users, column(names[place]))
     return users, estimates, ratings
 
 
@@ -86,7 +90,9 @@ def rows_by_user(
             raise MetricError(f"{where}: {listed!r:.60}; give a list of (estimate, rating)")
         before = len(rows)
         for position, entry in enumerate(listed):
-            rows.append(row(f"{where}[{position}]", entry)._replace(user=user))
+            read = row(f"{where}[{position}]", entry)
+            item = read.user if read.form == "triple" else read.item
+            rows.append(read._replace(user=user, item=item))
         if len(rows) == before:
             raise MetricError(f"{where}: empty; leave this user out")
     return rows

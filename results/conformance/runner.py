@@ -1,8 +1,7 @@
 """What an implementation of NDCG computes for the cases of cases.json; Python 3.8 or later.
 
-`python runner.py mine:ndcg` names the conventions that give all of its values; `--json FILE` also
-writes the values. `ndcg(relevance, scores, k)` is of one user and returns a number, or None for no
-value; README.md says more. NotImplementedError leaves a case out; another error is a refusal.
+`python runner.py mine:ndcg` names the conventions that give all of its values, or exits with 1.
+`--json FILE` also writes the values. README.md says what `ndcg(relevance, scores, k)` takes.
 """
 
 import importlib
@@ -16,7 +15,7 @@ sys.path.insert(0, "")
 
 
 def ask(adapter, case):
-    """Return a number, "nan", None, {"error": reason}, or {"skip": reason}."""
+    """Return a number, "nan", "inf", "-inf", None, {"error": reason}, or {"skip": reason}."""
     try:
         if "users" in case:
             if not hasattr(adapter, "mean"):
@@ -28,7 +27,7 @@ def ask(adapter, case):
         else:
             more = {"items": case["items"]} if "items" in case else {}
             got = adapter(case["relevance"], case["scores"], case["k"], **more)
-        return None if got is None else "nan" if math.isnan(got) else float(got)
+        return got if got is None else float(got) if math.isfinite(got) else str(float(got))
     except NotImplementedError as reason:
         return {"skip": str(reason)}
     except Exception as error:
@@ -39,20 +38,23 @@ def agrees(got, stated):
     """Return whether a value is that of a convention; either may state nothing."""
     if isinstance(got, dict) or stated is None:
         return True
-    if stated == "nan":
-        return got in ("nan", None)
-    return isinstance(got, float) and abs(got - float(stated)) <= 6e-6
+    got, stated = float("nan" if got is None else got), float(stated)
+    return abs(got - stated) <= 6e-6 or (got != got and stated != stated)
 
 
 if __name__ == "__main__":
-    module, _, name = sys.argv[1].partition(":")
+    target, *options = sys.argv[1:] or sys.exit(__doc__)
+    module, _, name = target.replace(".py:", ":").partition(":")
     adapter = getattr(importlib.import_module(module), name)
     adapter = adapter() if inspect.isclass(adapter) else adapter
     suite = json.loads(Path(__file__).with_name("cases.json").read_text(encoding="utf-8"))
     found = {case["name"]: ask(adapter, case) for case in suite["cases"]}
-    if sys.argv[2:3] == ["--json"]:
-        Path(sys.argv[3]).write_text(json.dumps(found), encoding="utf-8")
+    if options[:1] == ["--json"]:
+        Path(options[1]).write_text(json.dumps(found), encoding="utf-8")
+    odd = {}
     for convention in suite["conventions"]:
         stated = {case["name"]: case["values"][convention] for case in suite["cases"]}
-        odd = [name for name in found if not agrees(found[name], stated[name])]
-        print(f"{convention}: {f'differs in {len(odd)}, first {odd[0]}' if odd else 'all values'}")
+        odd[convention] = [name for name in found if not agrees(found[name], stated[name])]
+        first = [f", first {n}: {found[n]}, not {stated[n][:8]}" for n in odd[convention]]
+        print(f"{convention}:", f"differs in {len(first)}{first[0]}" if first else "all values")
+    sys.exit(all(odd.values()))

@@ -104,7 +104,7 @@ IDS = {
     "named tuples": [Name("a", 1), Name("a", 2), Name("b", 1)],
     "tuples of several lengths": [(1,), (1, 2), (2,)],
     "sets": [frozenset({1}), frozenset({2}), frozenset({1, 2})],
-    "of several types": ["1", 1, (1,)],
+    "of several types": ["1", 2, (1,)],
     "bytes": [b"a", b"b", b"c"],
     "objects": [object(), object(), object()],
 }
@@ -175,6 +175,10 @@ def test_pairs_need_no_tables():
 
 
 PAIRS = [(4.5, 5), (2.0, 3), (4.8, 4)]
+PREDICTIONS = [
+    surprise.Prediction("ann", item, rating, est, {})
+    for item, (est, rating) in zip("xyz", PAIRS, strict=True)
+]
 SWAPPED = [(rating, estimate) for estimate, rating in PAIRS]
 
 
@@ -203,8 +207,8 @@ def test_what_may_be_the_rating_before_the_estimate_is_asked_for(predictions):
         {"ann": PAIRS},
         [("ann", *row) for row in PAIRS],
         {"ann": [(item, *row) for item, row in zip("xyz", PAIRS, strict=True)]},
-        [surprise.Prediction("ann", "x", rating, est, {}) for est, rating in PAIRS],
-        {"ann": [surprise.Prediction("ann", "x", rating, est, {}) for est, rating in PAIRS]},
+        PREDICTIONS,
+        {"ann": PREDICTIONS},
     ],
 )
 def test_estimates_before_ratings_are_read(predictions):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -16,19 +14,19 @@ from typing import Any
 
 from pydantic import Field
 
-from harness._util.files import cache_folder, hold
+from harness._util.environments import environment
+from harness._util.files import cache_folder
 from harness.errors import HarnessError
 from harness.extras.conformance.profile import FOLDER, Got
 from harness.schema.sections import Section
 
-ADAPTERS = FOLDER / "adapters"
-MARK = "ready.json"
 BY_CALLER = {
     "ranking": ("order", "scores", "ties"),
     "sets": ("order", "scores", "ties", "negative", "grades"),
 }
 PATIENCE = 900
 """Seconds after which an implementation is stopped."""
+VERSION = "import sys, importlib.metadata as m; print(m.version(sys.argv[1]))"
 
 
 class TestedLibrary(Section):
@@ -49,9 +47,28 @@ class TestedLibrary(Section):
         return BY_CALLER.get(self.takes, ())
 
     @property
+    def target(self) -> str:
+        """The function that calls it, as file.py:name."""
+        module, _, name = self.adapter.partition(":")
+        return f"{FOLDER / 'adapters' / module}.py:{name}"
+
+    @property
     def source(self) -> str:
-        """The code of the adapter."""
-        return (ADAPTERS / f"{self.adapter.partition(':')[0]}.py").read_text(encoding="utf-8")
+        """The code of that function."""
+        return Path(self.target.rpartition(":")[0]).read_text(encoding="utf-8")
+
+    def interpreter(self) -> str:
+        """Return an interpreter that has it: this one, or one of an environment in the cache."""
+        if any(metadata.distributions(name=self.distribution)):
+            return sys.executable
+        folder = cache_folder() / "conformance" / self.distribution
+        advice = f"install {self.distribution} into the environment of harness, or leave it out"
+        return str(environment(folder, self.requirements, advice))
+
+    def version(self, python: str) -> str:
+        """Return its version in the environment of an interpreter."""
+        command = [python, "-c", VERSION, self.distribution]
+        return subprocess.check_output(command, text=True).strip()  # noqa: S603 - ours
 
 
 @cache
@@ -61,17 +78,16 @@ def libraries() -> dict[str, TestedLibrary]:
     return {name: TestedLibrary.model_validate(each) for name, each in tomllib.loads(text).items()}
 
 
-def ask(target: str, python: str = sys.executable, folder: Path | None = None) -> dict[str, Got]:
-    """Return what an adapter returns for each case, by its name.
+def ask(target: str, python: str = sys.executable) -> dict[str, Got]:
+    """Return what an implementation returns for each case, by its name.
 
     Parameters
     ----------
     target : str
-        ``module:name`` or ``file.py:name`` of a function or class, see ``runner.py``.
+        ``file.py:name`` of a function or class, see ``runner.py``, or ``module:name`` of a module
+        that is installed or in the current folder.
     python : str
         The interpreter that runs it.
-    folder : Path, optional
-        Where the module is; by default the folder of the file, or the current one.
 
     Raises
     ------
@@ -79,17 +95,17 @@ def ask(target: str, python: str = sys.executable, folder: Path | None = None) -
         If the module cannot be imported, or does not end.
     """
     module, _, name = target.rpartition(":")
+    folder = Path()
     if module.endswith(".py"):
         folder, module = Path(module).resolve().parent, Path(module).stem
         if not (folder / f"{module}.py").is_file():
             raise HarnessError("no such file; name one that is there")
     with tempfile.TemporaryDirectory(prefix="harness-") as kept:
         written = Path(kept) / "returned.json"
-        asked = [f"{module}:{name}", "--json", str(written)]
-        command = [python, "-W", "ignore", str(FOLDER / "runner.py"), *asked]
+        asked = [str(FOLDER / "runner.py"), f"{module}:{name}", "--json", str(written)]
         try:
             done = subprocess.run(  # noqa: S603 - ours, or the user's own
-                command,
+                [python, "-W", "ignore", *asked],
                 cwd=folder,
                 capture_output=True,
                 text=True,
@@ -107,44 +123,5 @@ def ask(target: str, python: str = sys.executable, folder: Path | None = None) -
                 f"cannot be asked ({reason}); name a function, or a class "
                 "without arguments, as file.py:name, or as module:name of an installed module"
             )
-        found: dict[str, Any] = json.loads(written.read_text(encoding="utf-8"))
+        found: dict[str, Got] = json.loads(written.read_text(encoding="utf-8"))
         return found
-
-
-def interpreter(name: str) -> str:
-    """Return an interpreter that has a library: this one, or one of an environment in the cache."""
-    library = libraries()[name]
-    try:
-        metadata.version(library.distribution)
-        return sys.executable
-    except metadata.PackageNotFoundError:
-        pass
-    folder = cache_folder() / "conformance" / library.distribution
-    python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with hold(folder.with_suffix(".lock")):
-        if not (folder / MARK).is_file():
-            shutil.rmtree(folder, ignore_errors=True)
-            pip = [str(python), "-m", "pip", "install", "--disable-pip-version-check", "--quiet"]
-            made = [sys.executable, "-m", "venv", str(folder)]
-            for command in (made, [*pip, *library.requirements]):
-                done = subprocess.run(  # noqa: S603 - ours
-                    command, capture_output=True, text=True, errors="replace"
-                )
-                if done.returncode:
-                    said = (done.stderr.splitlines() or ["it said nothing"])[-1].strip()
-                    raise HarnessError(
-                        f"could not be installed: {said[:300]}; install "
-                        f"{library.distribution} into the environment of harness, or leave it out"
-                    )
-            (folder / MARK).write_text(json.dumps(library.requirements), encoding="utf-8")
-    return str(python)
-
-
-def version(library: TestedLibrary, python: str) -> str:
-    """Return the version of a library in an environment."""
-    code = "import sys, importlib.metadata as m; print(m.version(sys.argv[1]))"
-    done = subprocess.run(  # noqa: S603
-        [python, "-c", code, library.distribution], capture_output=True, text=True, check=True
-    )
-    return done.stdout.strip()

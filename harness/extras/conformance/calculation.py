@@ -1,6 +1,6 @@
 """NDCG of one list, or of several users, under any answers to the questions of the suite.
 
-With `log2` and `number` of another arithmetic, as of decimals of 50 digits, values are as exact.
+With `log2` and `number` of another arithmetic, such as decimals of 50 digits, values are as exact.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import statistics
 import struct
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from functools import reduce
 from operator import add
@@ -20,6 +20,7 @@ DEFAULTS = {
     "gain": "linear",
     "discount": "log",
     "ideal": "judged",
+    "cut": "k",
     "order": "descending",
     "factor": "1",
     "short": "summed",
@@ -31,6 +32,56 @@ DEFAULTS = {
     "duplicates": "again",
     "mean": "zero",
 }
+SCORES: dict[str, Callable[[float], float | None]] = {
+    "double": lambda score: score,
+    "single": lambda score: float(struct.unpack("f", struct.pack("f", score))[0]),
+    "positive": lambda score: score if score > 0 else None,
+    "absolute": abs,
+    "whole": int,
+}
+GRADES: dict[str, Callable[[float], float]] = {
+    "real": lambda grade: grade,
+    "whole": int,
+    "from 1": lambda grade: 0 if 0 < grade < 1 else grade,
+    "rounded": lambda grade: math.floor(grade + 0.5),
+}
+GAINS: dict[str, Callable[[Any], Any]] = {
+    "linear": lambda grade: grade,
+    "exp2": lambda grade: 2**grade - 1,
+    "exp2+1": lambda grade: 2 ** (grade + 1) - 1 if grade >= 0 else 0,
+    "binary": lambda grade: int(grade > 0),
+    "judged": lambda grade: 1,
+    "above 1": lambda grade: int(grade > 1),
+    "power of 2": lambda grade: 2**grade,
+    "square": lambda grade: grade * abs(grade),
+    "clipped at 2": lambda grade: min(grade, 2),
+    "clipped at 3": lambda grade: min(grade, 3),
+    "exp2 clipped at 3": lambda grade: 2 ** min(grade, 3) - 1,
+}
+DIVISORS: dict[str, Callable[[int, Callable[[int], Any]], Any]] = {
+    "log": lambda rank, log2: log2(rank + 1),
+    "jarvelin": lambda rank, log2: log2(max(rank, 2)),
+    "reciprocal": lambda rank, log2: rank,
+    "none": lambda rank, log2: 1,
+    "log(i + 2)": lambda rank, log2: log2(rank + 2),
+    "log(i + 1), first twice": lambda rank, log2: log2(max(rank, 2) + 1) / log2(3),
+    "log(i + 1), whole": lambda rank, log2: math.floor(log2(rank + 1)),
+    "1 + log(i)": lambda rank, log2: 1 + log2(rank),
+    "root": lambda rank, log2: rank**0.5,
+}
+FACTORS: dict[str, Callable[[Any], Any]] = {
+    "1": lambda value: value,
+    "log2(e)": lambda value: value * math.log2(math.e),
+    "ln(2)": lambda value: value * math.log(2),
+    "log2(10)": lambda value: value * math.log2(10),
+    "1/log2(10)": lambda value: value / math.log2(10),
+    "100": lambda value: value * 100,
+    "4 decimals": lambda value: round(value, 4),
+    "3 decimals": lambda value: round(value, 3),
+    "2 decimals": lambda value: round(value, 2),
+}
+OF_LIST = ("listed", "listed, uncut", "retrieved", "length")
+"""Ideals that a list without relevant items leaves without gain, though the user has some."""
 
 
 class Arithmetic(NamedTuple):
@@ -41,8 +92,6 @@ class Arithmetic(NamedTuple):
 
 
 DOUBLES = Arithmetic()
-OF_LIST = ("listed", "listed, uncut", "retrieved", "length")
-"""Ideals that a list without relevant items leaves without gain, though the user has some."""
 
 
 class Item(NamedTuple):
@@ -63,16 +112,6 @@ class Parts(NamedTuple):
     """nan where the ideal has no gain."""
 
 
-FACTORS = {
-    "1": 1.0,
-    "log2(e)": math.log2(math.e),
-    "ln(2)": math.log(2),
-    "log2(10)": math.log2(10),
-    "1/log2(10)": 1 / math.log2(10),
-    "100": 100.0,
-}
-
-
 def value(case: Mapping[str, Any], answers: Answers, of: Arithmetic = DOUBLES) -> Any:
     """Return the value of a case: of its list, or the mean over its users."""
     if "users" in case:
@@ -83,157 +122,109 @@ def value(case: Mapping[str, Any], answers: Answers, of: Arithmetic = DOUBLES) -
 def parts(case: Mapping[str, Any], answers: Answers, of: Arithmetic = DOUBLES) -> Parts:
     """Return the gains and divisors of the list and of the ideal, and the value, of one list."""
     a = DEFAULTS | dict(answers)
-    k, items = case["k"], _items(case, a, of)
-    listed = _ranked([item for item in items if item.score is not None], a, of)
+    k = case["k"]
+    k = {"none": len(case["relevance"]), "at most 10": min(k, 10)}.get(a["cut"], k)
+    items = _items(case, a, of)
+    listed = _ranked([item for item in items if item.score is not None], a)
     length = len(listed)
-    if a["short"] == "repeated" and 0 < length < k:
-        listed += [listed[-1]] * (k - length)
-    ranks = _ranks(listed, a)
-    cut = [
-        (item.gain, _divisor(rank, a, of))
-        for rank, item in zip(ranks, listed, strict=True)
-        if rank <= k
+    gains = _ideal(items, listed, k, a)
+    if a["short"] == "repeated":
+        listed += listed[-1:] * (k - length)
+    depth = {"k - 1": k - 1, "k + 1": k + 1, "ideal only": len(listed)}.get(a["cut"], k)
+    divisors = [DIVISORS[a["discount"]](rank, of.log2) for rank in range(1, len(items) + k + 1)]
+    found = [
+        (item.gain, divisors[rank - 1])
+        for rank, item in zip(_ranks(listed, a), listed, strict=True)
+        if rank <= depth
     ]
-    best = [
-        (gain, of.number(1) if a["ideal"] == "undiscounted" else _divisor(rank, a, of))
-        for rank, gain in enumerate(_ideal(items, listed, k, a, of), 1)
-    ]
-    dcg, idcg = (
-        _total((gain / divisor for gain, divisor in side), of.number(0)) for side in (cut, best)
-    )
+    if a["order"] == "relevant only":
+        found = [*zip((gain for gain, _ in found if gain), divisors, strict=False)]
+    weights = [1] * len(gains) if a["ideal"] == "undiscounted" else divisors
+    best = [*zip(gains, weights, strict=False)]
+    dcg, ideal = (_total(gain / divisor for gain, divisor in side) for side in (found, best))
     if a["ideal"] == "absent":
-        return Parts(cut, [], dcg)
-    if idcg == 0 or (a["negative"] == "sum" and sum(i.grade or 0 for i in items) == 0):
+        return Parts(found, [], dcg)
+    if ideal == 0 or (a["negative"] == "sum" and sum(item.grade or 0 for item in items) == 0):
         has_relevant = a["ideal"] in OF_LIST and any(item.gain > 0 for item in items)
-        return Parts(cut, best, of.number(0 if has_relevant else "nan"))
-    ratio = dcg / idcg * of.number(FACTORS[a["factor"]])
-    if a["duplicates"] == "clipped" and ratio > 1:
-        ratio = of.number(1)
-    if length < k and a["short"] in ("zero", "scaled"):
-        ratio *= of.number(length if a["short"] == "scaled" else 0) / k
-    return Parts(cut, best, ratio)
-
-
-def bounds(case: Mapping[str, Any], answers: Answers) -> tuple[float, float]:
-    """Return the values of the worst and of the best order of equal scores."""
-    worst, best = (value(case, {**answers, "ties": rule}) for rule in ("worst", "best"))
-    return worst, best
+        return Parts(found, best, 0 if has_relevant else math.nan)
+    ratio = FACTORS[a["factor"]](dcg / ideal)
+    if "clipped" in (a["duplicates"], a["negative"]):
+        ratio = min(ratio, 1)
+    if a["negative"] == "clipped":
+        ratio = max(ratio, 0)
+    if length < k:
+        ratio *= {"zero": 0, "scaled": length / k}.get(a["short"], 1)
+    return Parts(found, best, ratio)
 
 
 def _items(case: Mapping[str, Any], a: Answers, of: Arithmetic) -> list[Item]:
+    """Return the items that are judged or listed, with grades and scores as they are read."""
     names = case.get("items") or range(len(case["relevance"]))
-    grades = (_grade(grade, a) for grade in case["relevance"])
-    scores = (_score(score, a) for score in case["scores"])
-    return [
-        Item(name, grade, score, _gain(grade, a, of))
-        for name, grade, score in zip(names, grades, scores, strict=True)
-        if grade is not None or score is not None
-    ]
+    items = []
+    for name, grade, score in zip(names, case["relevance"], case["scores"], strict=True):
+        if grade is None and score is None:
+            continue
+        grade = 1 if grade is None and a["unjudged"] == "judged" else grade
+        gain = of.number(0)
+        if grade is not None:
+            if grade < 0 and a["negative"] in ("zero", "absolute"):
+                grade = 0 if a["negative"] == "zero" else -grade
+            grade = GRADES[a["grades"]](grade)
+            gain = of.number(GAINS[a["gain"]](of.number(grade)))
+        items.append(Item(name, grade, None if score is None else SCORES[a["scores"]](score), gain))
+    return items
 
 
-def _grade(grade: float | None, a: Answers) -> float | None:
-    if grade is None:
-        return 1 if a["unjudged"] == "judged" else None
-    if grade < 0 and a["negative"] in ("zero", "absolute"):
-        grade = 0 if a["negative"] == "zero" else -grade
-    if a["grades"] == "whole":
-        return int(grade)
-    if a["grades"] == "rounded":
-        return math.floor(grade + 0.5)
-    return 0 if a["grades"] == "from 1" and 0 < grade < 1 else grade
-
-
-def _score(score: float | None, a: Answers) -> float | None:
-    if score is None or a["scores"] == "double":
-        return score
-    if a["scores"] == "positive":
-        return score if score > 0 else None
-    if a["scores"] == "absolute":
-        return abs(score)
-    if a["scores"] == "whole":
-        return int(score)
-    return float(struct.unpack("f", struct.pack("f", score))[0])
-
-
-def _gain(grade: float | None, a: Answers, of: Arithmetic) -> Any:
-    if grade is None:
-        return of.number(0)
-    two, exact = of.number(2), of.number(grade)
-    form, _, limit = a["gain"].partition(" clipped at ")
-    if limit or form.startswith("clipped"):
-        exact = min(exact, of.number(int((limit or form)[-1])))
-    if form in ("binary", "judged"):
-        return of.number(int(grade > 0 or form == "judged"))
-    if form == "exp2+1":
-        return two ** (exact + 1) - 1 if grade >= 0 else of.number(0)
-    if form == "square":
-        return exact * abs(exact)
-    if form == "power of 2":
-        return two**exact
-    return two**exact - 1 if form == "exp2" else exact
-
-
-def _divisor(rank: int, a: Answers, of: Arithmetic) -> Any:
-    form = a["discount"]
-    if form == "log(i + 1), first twice":
-        return of.log2(max(rank, 2) + 1) / of.log2(3)
-    if form == "jarvelin":
-        return of.log2(max(rank, 2))
-    if form in ("log", "log(i + 2)"):
-        return of.log2(rank + (1 if form == "log" else 2))
-    return of.number({"reciprocal": rank, "none": 1, "root": rank**0.5}[form])
-
-
-def _ranked(items: list[Item], a: Answers, of: Arithmetic) -> list[Item]:
+def _ranked(items: list[Item], a: Answers) -> list[Item]:
     """Return the list in its order: ties and repeats as answered, gains those that count."""
     kept = [item for item in items if item.grade is not None or a["unjudged"] != "removed"]
-    sign = {"descending": -1, "ascending": 1, "input": 0}[a["order"]]
-    gains = {"best": -1, "worst": 1}.get(a["ties"], 0)
     if a["ties"] == "last":
         kept = kept[::-1]
-    ranked = sorted(kept, key=lambda item: (sign * (item.score or 0.0), gains * item.gain))
-    if a["ties"] == "average" and sign:
-        groups: dict[float, list[Any]] = {}
+    if a["ties"] == "one":
+        kept = [*{item.score: item for item in kept}.values()]
+    sign = {"ascending": 1, "input": 0}.get(a["order"], -1)
+    by_gain = {"best": -1, "arbitrary": -1, "worst": 1}.get(a["ties"], 0)
+    ranked = sorted(kept, key=lambda item: (sign * (item.score or 0), by_gain * item.gain))
+    if a["ties"] == "average":
+        tied = defaultdict(list)
         for item in ranked:
-            groups.setdefault(item.score or 0.0, []).append(item.gain)
-        means = {score: _total(group) / len(group) for score, group in groups.items()}
-        ranked = [item._replace(gain=means[item.score or 0.0]) for item in ranked]
-    if a["duplicates"] in ("again", "both", "clipped"):
-        return ranked
+            tied[item.score].append(item.gain)
+        means = {score: _total(gains) / len(gains) for score, gains in tied.items()}
+        ranked = [item._replace(gain=means[item.score]) for item in ranked]
+    first = {item.name: place for place, item in reversed([*enumerate(ranked)])}
+    last = {item.name: place for place, item in enumerate(ranked)}
+    if a["duplicates"] in ("removed", "latest"):
+        chosen = first if a["duplicates"] == "removed" else last
+        return [item for place, item in enumerate(ranked) if chosen[item.name] == place]
+    if a["duplicates"] == "once":
+        return [
+            item if first[item.name] == place else item._replace(gain=0)
+            for place, item in enumerate(ranked)
+        ]
     if a["duplicates"] == "joined":
         times = Counter(item.name for item in ranked)
         return [item._replace(gain=item.gain * times[item.name]) for item in ranked]
-    if a["duplicates"] == "latest":
-        last = {item.name: rank for rank, item in enumerate(ranked)}
-        return [item for rank, item in enumerate(ranked) if last[item.name] == rank]
-    seen: set[object] = set()
-    out = []
-    for item in ranked:
-        if item.name not in seen:
-            out.append(item)
-        elif a["duplicates"] == "once":
-            out.append(item._replace(gain=of.number(0)))
-        seen.add(item.name)
-    return out
+    return ranked
 
 
 def _ranks(listed: list[Item], a: Answers) -> list[int]:
     """Return the rank of each item of the list."""
-    if a["ties"] != "shared":
+    if a["ties"] not in ("shared", "first rank"):
         return [*range(1, len(listed) + 1)]
     scores = [item.score for item in listed]
-    return [scores.index(score) + 1 + (scores.count(score) - 1) // 2 for score in scores]
+    to_middle = 0.5 if a["ties"] == "shared" else 0
+    return [
+        scores.index(score) + 1 + int(to_middle * (scores.count(score) - 1)) for score in scores
+    ]
 
 
-def _ideal(items: list[Item], listed: list[Item], k: int, a: Answers, of: Arithmetic) -> list[Any]:
+def _ideal(items: list[Item], listed: list[Item], k: int, a: Answers) -> list[Any]:
     """Return the gains of the ideal ranking, in its order."""
-    form = a["ideal"]
+    form, chosen = a["ideal"], items
     if form == "retrieved":
         chosen = listed[:k]
     elif form in ("listed", "listed, uncut"):
         chosen = [item for item in items if item.score is not None]
-    else:
-        chosen = items
     if a["duplicates"] != "both":
         chosen = list({item.name: item for item in reversed(chosen)}.values())[::-1]
     if a["duplicates"] == "joined":
@@ -241,37 +232,41 @@ def _ideal(items: list[Item], listed: list[Item], k: int, a: Answers, of: Arithm
         chosen = [i for i in chosen for _ in range(times[i.name] * top[i.name] or 1)]
     gains = [item.gain for item in chosen if item.grade is not None]
     if form == "full":
-        return [of.number(1)] * k if any(gains) else []
+        return [1] * k if any(gains) else []
+    if form == "distinct":
+        gains = [*set(gains)]
     if form != "given":
-        gains.sort(reverse=form != "worst")
+        gains.sort(key=str if form == "as text" else None, reverse=form != "worst")
     if form in ("uncut", "listed, uncut"):
         return gains
-    return gains[: min(k, len(listed)) if form == "length" else 1 if form == "one" else k]
+    return gains[: {"length": min(k, len(listed)), "one": 1}.get(form, k)]
 
 
 def _mean(case: Mapping[str, Any], answers: Answers, of: Arithmetic) -> Any:
     """Return the mean over users; a user without relevant items has the value nan."""
-    rule, k = answers.get("mean", DEFAULTS["mean"]), case["k"]
-    users = [parts(user | {"k": k}, answers, of) for user in case["users"]]
-    lengths = [sum(score is not None for score in user["scores"]) for user in case["users"]]
+    rule = answers.get("mean", DEFAULTS["mean"])
+    found = [parts(user | {"k": case["k"]}, answers, of) for user in case["users"]]
     if rule == "pooled":
-        sides = ([user.listed for user in users], [user.ideal for user in users])
-        dcg, idcg = (_total(gain / by for side in each for gain, by in side) for each in sides)
-        return dcg / idcg if idcg else of.number("nan")
-    without = {"one": 1, "nan": math.nan}.get(rule, 0)
+        sides = ([user.listed for user in found], [user.ideal for user in found])
+        dcg, ideal = (_total(gain / by for user in side for gain, by in user) for side in sides)
+        return dcg / ideal if ideal else math.nan
     values, weights = [], []
-    for user, length in zip(users, lengths, strict=True):
-        defined = user.value == user.value
-        if (defined or rule not in ("defined", "listed")) and (length or "listed" not in rule):
-            values.append(user.value if defined else of.number(without))
-            weights.append(length if rule == "weighted" else 1)
+    for user, (_, _, score) in zip(case["users"], found, strict=True):
+        is_defined = score == score
+        length = sum(each is not None for each in user["scores"])
+        n_relevant = sum((grade or 0) > 0 for grade in user["relevance"])
+        if not is_defined and rule in ("defined", "listed"):
+            continue
+        if (not length and "listed" in rule) or (rule == "positive" and not score > 0):
+            continue
+        values.append(score if is_defined else {"one": 1, "nan": math.nan}.get(rule, 0))
+        weights.append({"weighted": length, "weighted by relevant": n_relevant}.get(rule, 1))
     if rule == "median":
         return statistics.median(values)
-    total = sum(weights)
-    scores = _total(v * w for v, w in zip(values, weights, strict=True))
-    return scores / total if total else math.nan
+    scores = _total(each * weight for each, weight in zip(values, weights, strict=True))
+    return scores / sum(weights) if sum(weights) else math.nan
 
 
-def _total(numbers: Iterable[Any], zero: Any = 0) -> Any:
+def _total(numbers: Iterable[Any]) -> Any:
     """Return numbers added in their order; ``sum`` of floats differs by the version of Python."""
-    return reduce(add, numbers, zero)
+    return reduce(add, numbers, 0)

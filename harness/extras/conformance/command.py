@@ -13,18 +13,11 @@ from harness.console import options
 from harness.console.command import command
 from harness.console.screen import documents, give_result, plain, say, say_written, show_table
 from harness.errors import HarnessError, counted, joined, suggestion
-from harness.extras.conformance.asking import (
-    ADAPTERS,
-    TestedLibrary,
-    ask,
-    interpreter,
-    libraries,
-    version,
-)
+from harness.extras.conformance.asking import TestedLibrary, ask, libraries
 from harness.extras.conformance.badge import badge
-from harness.extras.conformance.profile import profile, questions, suite
+from harness.extras.conformance.profile import Got, profile, questions, suite
 
-HIDDEN = {"order": "highest score first", "factor": "none"}
+HIDDEN = ("", "the first k of the list", "highest score first", "none")
 """Answers that are not worth a line."""
 
 
@@ -68,26 +61,30 @@ def conformance(
     for name in names:
         _refuse_unknown(name)
     found: dict[str, dict[str, Any]] = {}
-    met = []
+    status = 0
     for name in names:
-        found[name] = _examined(name)
+        try:
+            found[name] = _examined(name)
+        except HarnessError as error:
+            raise HarnessError(f"{name}: {error}") from None
         _show(name, found[name])
+        is_expected = expect is None or expect in found[name]["conventions"]
         if expect is not None:
-            met.append(expect in found[name]["conventions"])
-            say(f"{name}: {'is' if met[-1] else 'is not'} {expect}")
+            say(f"{name}: {'is' if is_expected else 'is not'} {expect}")
+        status |= not (found[name]["is_explained"] and is_expected)
+    if documents:
+        give_result(found)
     if picture is not None:
         write_output(picture, badge(found[names[0]]))
         say_written(picture)
-    if documents:
-        give_result(found)
     if output is not None:
-        write_output(output, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+        text = json.dumps(found, indent=1, ensure_ascii=False, allow_nan=False)
+        write_output(output, text + "\n")
         say_written(output)
-    odd = [each for each in found.values() if not each["is_explained"]]
-    return int(bool(odd) or not all(met))
+    return status
 
 
-def record(returned: dict[str, Any], library: TestedLibrary | None = None) -> dict[str, Any]:
+def record(returned: dict[str, Got], library: TestedLibrary | None = None) -> dict[str, Any]:
     """Return what is kept of an implementation: its values, and what they say."""
     found = profile(returned)
     sentences = {each: found.sentence(each) for each in questions()}
@@ -112,24 +109,18 @@ def _refuse_unknown(name: str) -> None:
 def _examined(name: str) -> dict[str, Any]:
     """Ask an implementation of the user, or a library."""
     library = libraries().get(name)
-    try:
-        if library is None:
-            return record(ask(name))
-        python = interpreter(name)
-        about = {"distribution": library.distribution, "version": version(library, python)}
-        return about | record(ask(library.adapter, python, ADAPTERS), library)
-    except HarnessError as error:
-        raise HarnessError(f"{name}: {error}") from None
+    if library is None:
+        return record(ask(name))
+    python = library.interpreter()
+    about = {"distribution": library.distribution, "version": library.version(python)}
+    return about | record(ask(library.target, python), library)
 
 
 def _show(name: str, found: dict[str, Any]) -> None:
     """Print the answers, the named conventions, and what nothing explains."""
     say(f"{name} {found.get('version', '')}".strip())
-    rows = [
-        [questions()[each].title, text]
-        for each, text in found["sentences"].items()
-        if text and HIDDEN.get(each) != text
-    ]
+    sentences = found["sentences"].items()
+    rows = [[questions()[each].title, text] for each, text in sentences if text not in HIDDEN]
     show_table(["question", "answer"], rows, ["question", "answer"])
     if found["refused"]:
         first, error = next(iter(found["refused"].items()))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 import tomllib
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
@@ -16,28 +17,24 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness.errors import HarnessError
-from harness.extras.conformance.calculation import DEFAULTS, bounds, parts, value
+from harness.extras.conformance.calculation import DEFAULTS, Answers, parts, value
 
 TOLERANCE = 6e-6
 """What a value may differ by: some libraries compute in 32 bits or round to five decimals."""
-CORE = ("gain", "discount", "ideal", "order")
-"""Questions whose answers are found together."""
-STAGES = (
-    "missing",
-    "short",
-    "ties",
-    "scores",
-    "negative",
-    "grades",
-    "unjudged",
-    "duplicates",
-    "mean",
-)
-"""Questions that are asked one by one; `missing` narrows the answers on the ideal."""
+CORE = ("gain", "discount", "ideal", "cut", "order", "factor")
+"""Questions whose answers are found together; the cases of the others show `cut` and `factor`."""
 OUTCOMES = ("nothing", "empty")
 """Questions whose answer is what comes back."""
+WORDS = {"nan": "nan", None: "none", 0.0: "0", 1.0: "1"}
+"""What may come back, and the answers that it is."""
+UNEXPLAINED = "no known answer gives all values"
+INSTALLED = Path(__file__).with_name("suite")
+FOLDER = INSTALLED if INSTALLED.is_dir() else Path(__file__).parents[3] / "results" / "conformance"
+"""The suite: in an installed package, or in a checkout."""
 Got = Any
-"""A number, "nan", None, {"error": reason} or {"skip": reason}."""
+"""A number, "nan", "inf", "-inf", None, {"error": reason} or {"skip": reason}."""
+Asked = Sequence[tuple[Mapping[str, Any], Got]]
+"""Cases, each with what was returned for it."""
 
 
 class Question(NamedTuple):
@@ -46,10 +43,6 @@ class Question(NamedTuple):
     title: str
     answers: dict[str, str]
     deviations: dict[str, str]
-
-    def sentence(self, answer: str) -> str:
-        """Return what an answer says."""
-        return (self.answers | self.deviations).get(answer, answer)
 
 
 @dataclass(frozen=True)
@@ -84,7 +77,6 @@ class Profile:
     findings: list[Deviation] = field(default_factory=list)
     conventions: list[str] = field(default_factory=list)
     """Named conventions that give all values."""
-    largest_difference: float = 0.0
 
     @property
     def is_explained(self) -> bool:
@@ -95,17 +87,12 @@ class Profile:
         """Return the answer to a question in words."""
         if question in self.unasked:
             return self.unasked[question]
-        known = questions()[question]
-        return " or ".join(known.sentence(answer) for answer in self.answers.get(question, ()))
+        words = questions()[question].answers | questions()[question].deviations
+        return " or ".join(words.get(answer, answer) for answer in self.answers.get(question, ()))
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``--json`` gives."""
         return asdict(self) | {"is_explained": self.is_explained}
-
-
-INSTALLED = Path(__file__).with_name("suite")
-FOLDER = INSTALLED if INSTALLED.is_dir() else Path(__file__).parents[3] / "results" / "conformance"
-"""The suite: in an installed package, or in a checkout."""
 
 
 @cache
@@ -141,48 +128,47 @@ def profile(got: Mapping[str, Got]) -> Profile:
     HarnessError
         If it returned no number for the cases on gain, discount, ideal and order.
     """
-    found = Profile()
     cases = suite()["cases"]
-    numeric = [case for case in cases if isinstance(got[case["name"]], float)]
-    found.refused = {
-        name: each["error"]
-        for name, each in got.items()
-        if isinstance(each, dict) and "error" in each
-    }
-    core = [case for case in numeric if case["question"] in CORE]
-    if not core:
+    named = suite()["conventions"]
+    failed = {name: each for name, each in got.items() if isinstance(each, dict)}
+    found = Profile(
+        refused={name: each["error"] for name, each in failed.items() if "error" in each},
+        conventions=[
+            name
+            for name in named
+            if all(agrees(got[case["name"]], case["values"][name]) for case in cases)
+        ],
+    )
+    asked, usable = defaultdict(list), defaultdict(list)
+    for case in cases:
+        asked[case["question"]].append((case, got[case["name"]]))
+        if case["name"] not in failed:
+            usable[case["question"]].append((case, got[case["name"]]))
+    core = [each for question in CORE for each in usable[question]]
+    if not any(isinstance(returned, float) for _, returned in core):
         without = "every value is None" if None in got.values() else "every case is left out"
         why = next(iter(found.refused.values()), without)
         raise HarnessError(
             f"no value for any case on gain, discount, ideal and order ({why}); return a number "
             "from ndcg(relevance, scores, k), and None only if there is no value"
         )
-    axes = ("gain", "discount", "ideal", "order", "factor")
-    left = _explain(found, "gain", core, [dict(DEFAULTS)], axes, got)
-    if left is not None:
-        for question in STAGES:
-            asked = [case for case in cases if case["question"] == question]
-            axis = "ideal" if question == "missing" else question
-            usable = [each for each in asked if not isinstance(got[each["name"]], dict)]
-            if not usable:
-                _leave(found, question, [got[case["name"]] for case in asked])
-                continue
-            more = core if question == "missing" else []
-            left = _explain(found, question, [*usable, *more], left, (axis,), got) or left
-        for question in OUTCOMES:
-            _observe(found, question, [c for c in cases if c["question"] == question], left, got)
-        for axis in questions():
-            if axis not in found.unasked and axis not in OUTCOMES:
-                found.answers[axis] = tuple(dict.fromkeys(each[axis] for each in left))
-    for case in numeric:
-        nearest = [abs(value(case, each) - got[case["name"]]) for each in left or ()]
-        if nearest and min(nearest) <= TOLERANCE:
-            found.largest_difference = max(found.largest_difference, min(nearest))
-    found.conventions = [
-        name
-        for name in suite()["conventions"]
-        if all(agrees(got[case["name"]], case["values"][name]) for case in cases)
-    ]
+    left = _explain(found, "gain", CORE, core, [DEFAULTS])
+    if left is None:
+        return found
+    if missing := usable["missing"]:  # the same question, asked with lists that leave items out
+        left = _explain(found, "missing", ("ideal",), missing + core, left) or left
+    else:
+        found.unasked["missing"] = _reason(asked["missing"])
+    for question in questions():
+        if question in OUTCOMES:
+            _observe(found, question, asked[question], left[0])
+        elif question not in CORE and usable[question]:
+            left = _explain(found, question, (question,), usable[question], left) or left
+        elif question not in CORE:
+            found.unasked[question] = _reason(asked[question])
+    for question in left[0]:
+        if question not in found.unasked:
+            found.answers[question] = tuple(dict.fromkeys(each[question] for each in left))
     return found
 
 
@@ -196,111 +182,83 @@ def agrees(got: Got, stated: str | None) -> bool:
 
 
 def _explain(
-    found: Profile,
-    question: str,
-    cases: Sequence[Mapping[str, Any]],
-    left: list[dict[str, str]],
-    axes: tuple[str, ...],
-    got: Mapping[str, Got],
-) -> list[dict[str, str]] | None:
-    """Return the combinations of answers that give all values; None if there is none.
+    found: Profile, question: str, axes: Sequence[str], asked: Asked, left: Sequence[Answers]
+) -> list[Answers] | None:
+    """Return the combinations of answers on `axes` that give all values; None if there is none.
 
     A value that no documented answer explains becomes a finding.
     """
     odd: Deviation | None = None
-    for n_deviations, is_arbitrary in _tiers(axes):
-        kept = list(_combinations(left, axes, n_deviations, is_arbitrary=is_arbitrary))
-        for case in cases:
-            before, kept = kept, [each for each in kept if _gives(each, case, got[case["name"]])]
+    odd_case: Mapping[str, Any] = {}
+    for n_deviations in range(min(len(axes), 2) + 1):
+        kept = [*_combinations(left, axes, n_deviations)]
+        for case, returned in asked:
+            before, kept = kept, [each for each in kept if _gives(each, case, returned)]
             if not kept:
                 if odd is None:
-                    odd = _finding(question, case, before, got[case["name"]])
+                    odd, odd_case = _finding(question, case, before, returned), case
                 break
-        if kept and odd is not None:
-            (case,) = (each for each in cases if each["name"] == odd.case)
-            odd = replace(odd, deviating=arithmetic(case, kept[0]))
-            found.findings += _deviations(kept[0], axes, odd, found.findings)
-        if kept:
-            return kept
+        else:
+            if odd is not None:
+                odd = replace(odd, deviating=arithmetic(odd_case, kept[0]))
+                found.findings += _deviations(found, axes, kept[0], odd)
+            return [each for each in kept if each["ties"] != "arbitrary"] or kept
     if odd is not None:
         found.findings.append(odd)
-    found.unasked[question] = "no known answer gives all values"
+    found.unasked[question] = UNEXPLAINED
     return None
 
 
-def _deviations(
-    answers: Mapping[str, str], axes: Sequence[str], odd: Deviation, known: Sequence[Deviation]
-) -> list[Deviation]:
-    """Return a finding for each answer that is a deviation and not known yet."""
-    out = []
-    for axis in axes:
-        question, answer = questions()[axis], answers[axis]
-        is_known = any((each.question, each.answer) == (axis, answer) for each in known)
-        if answer in question.deviations and not is_known:
-            sentence = f"{question.title}: {question.deviations[answer]}"
-            out.append(replace(odd, question=axis, answer=answer, sentence=sentence))
-    return out
-
-
-def _tiers(axes: tuple[str, ...]) -> Iterator[tuple[int, bool]]:
-    """Yield how many answers may be deviations, and whether ties may be arbitrary."""
-    yield 0, False
-    if axes == ("ties",):
-        yield 0, True
-    yield from ((n, False) for n in range(1, min(len(axes), 2) + 1))
-
-
 def _combinations(
-    left: list[dict[str, str]], axes: tuple[str, ...], n_deviations: int, *, is_arbitrary: bool
-) -> Iterator[dict[str, str]]:
+    left: Sequence[Answers], axes: Sequence[str], n_deviations: int
+) -> Iterator[Answers]:
     """Yield what may be computed, with this many deviations on some of the questions."""
     known = questions()
-    others = [{key: word for key, word in each.items() if key not in axes} for each in left]
-    distinct = [each for n, each in enumerate(others) if each not in others[:n]]
-    for chosen in itertools.combinations(axes, n_deviations):
-        pools = [
-            [
-                answer
-                for answer in (known[axis].deviations if axis in chosen else known[axis].answers)
-                if is_arbitrary or answer != "arbitrary"
-            ]
-            for axis in axes
-        ]
-        for base, options in itertools.product(distinct, itertools.product(*pools)):
-            combined = {**base, **dict(zip(axes, options, strict=True))}
-            is_graded = combined["gain"] not in ("binary", "judged")
-            pair = combined["ideal"], combined["ties"]
+    bases = {tuple((key, each[key]) for key in each if key not in axes): None for each in left}
+    for odd in itertools.combinations(axes, n_deviations):
+        pools = [known[axis].deviations if axis in odd else known[axis].answers for axis in axes]
+        for base, chosen in itertools.product(bases, itertools.product(*pools)):
+            answers = dict([*base, *zip(axes, chosen, strict=True)])
+            is_graded = answers["gain"] not in ("binary", "judged")
+            pair = answers["ideal"], answers["ties"]
             if pair != ("retrieved", "average") and not (is_graded and pair[0] == "full"):
-                yield combined
+                yield answers
 
 
-def _gives(answers: Mapping[str, str], case: Mapping[str, Any], returned: Got) -> bool:
+def _gives(answers: Answers, case: Mapping[str, Any], returned: Got) -> bool:
     """Return whether a combination of answers gives what was returned for a case."""
-    if isinstance(returned, dict):
-        return True
-    if answers["ties"] == "arbitrary":
-        low, high = bounds(case, answers)
-        return isinstance(returned, float) and low - TOLERANCE <= returned <= high + TOLERANCE
-    expected = value(case, answers)
-    if expected != expected:
-        return returned in ("nan", None, 0.0, 1.0)
-    return isinstance(returned, float) and abs(returned - expected) <= TOLERANCE
+    orders = ("worst", "best") if answers["ties"] == "arbitrary" else (answers["ties"],)
+    expected = [value(case, {**answers, "ties": order}) for order in orders]
+    if expected[0] != expected[0]:
+        return returned in WORDS
+    low, high = expected[0] - TOLERANCE, expected[-1] + TOLERANCE
+    return isinstance(returned, float) and low <= returned <= high
 
 
 def _finding(
-    question: str, case: Mapping[str, Any], left: Sequence[Mapping[str, str]], returned: Got
+    question: str, case: Mapping[str, Any], left: Sequence[Answers], returned: Got
 ) -> Deviation:
     """Describe the first case that nothing explains, beside the nearest value of a convention."""
     number = returned if isinstance(returned, float) else 0.0
-    nearest = dict(sorted(left, key=lambda each: abs(value(case, each) - number))[0])
-    if nearest["ties"] == "arbitrary":
-        nearest["ties"] = "best"
-    shown = returned if isinstance(returned, float | str) else None
+    nearest = min(left, key=lambda each: abs(value(case, each) - number))
     sentence, sums = "no convention gives this value", arithmetic(case, nearest)
-    return Deviation(question, "", sentence, case["name"], case["tells"], shown, sums)
+    return Deviation(question, "", sentence, case["name"], case["tells"], returned, sums)
 
 
-def arithmetic(case: Mapping[str, Any], answers: Mapping[str, str]) -> str:
+def _deviations(
+    found: Profile, axes: Sequence[str], answers: Answers, odd: Deviation
+) -> Iterator[Deviation]:
+    """Yield a finding for each answer that is a deviation and not known yet."""
+    known = {(each.question, each.answer) for each in found.findings}
+    for axis in axes:
+        title, _, deviations = questions()[axis]
+        answer = answers[axis]
+        if answer in deviations and (axis, answer) not in known:
+            sentence = f"{title}: {deviations[answer]}"
+            yield replace(odd, question=axis, answer=answer, sentence=sentence)
+
+
+def arithmetic(case: Mapping[str, Any], answers: Answers) -> str:
     """Return the sums behind a value in words."""
     if "users" in case:
         each = [parts(user | {"k": case["k"]}, answers).value for user in case["users"]]
@@ -314,38 +272,29 @@ def arithmetic(case: Mapping[str, Any], answers: Mapping[str, str]) -> str:
     return f"{'; '.join(sides)}; value {found.value:.6g}"
 
 
-def _leave(found: Profile, question: str, got: Sequence[Got]) -> None:
-    """Note why a question has no answer."""
-    errors = [each["error"] for each in got if "error" in each]
-    skipped = [each["skip"] for each in got if "skip" in each]
-    found.unasked[question] = f"refused: {errors[0]}" if errors else f"not asked: {skipped[0]}"
+def _reason(asked: Asked) -> str:
+    """Return why a question has no answer."""
+    errors = [returned["error"] for _, returned in asked if "error" in returned]
+    skipped = [returned["skip"] for _, returned in asked if "skip" in returned]
+    return f"refused: {errors[0]}" if errors else f"not asked: {skipped[0]}"
 
 
-def _observe(
-    found: Profile,
-    question: str,
-    cases: Sequence[Mapping[str, Any]],
-    left: Sequence[Mapping[str, str]],
-    got: Mapping[str, Got],
-) -> None:
+def _observe(found: Profile, question: str, asked: Asked, answers: Answers) -> None:
     """Note what comes back where a value is not defined, or is 0 by definition."""
     seen = []
-    for case in cases:
-        returned = got[case["name"]]
+    why = "not asked: grade 0 is relevant there"
+    for case, returned in asked:
+        expected = value(case, answers)
         if isinstance(returned, dict):
             seen += ["error"] if "error" in returned else []
-            continue
-        expected = value(case, left[0])
-        if question == "nothing" and expected == expected and _gives(left[0], case, returned):
-            continue  # grade 0 is relevant there
-        word = {"nan": "nan", None: "none", 0.0: "0", 1.0: "1"}.get(returned, "")
-        if not word:
-            found.findings.append(_finding(question, case, left, returned))
-            found.unasked[question] = "no known answer gives all values"
-            return
-        seen.append(word)
+            why = _reason([(case, returned)])
+        elif question == "empty" or expected != expected or not _gives(answers, case, returned):
+            if returned not in WORDS:
+                found.findings.append(_finding(question, case, [answers], returned))
+                found.unasked[question] = UNEXPLAINED
+                return
+            seen.append(WORDS[returned])
     if seen:
         found.answers[question] = tuple(dict.fromkeys(seen))
     else:
-        without = [each for case in cases if isinstance(each := got[case["name"]], dict)]
-        _leave(found, question, without or [{"skip": "grade 0 is relevant there"}])
+        found.unasked[question] = why

@@ -22,7 +22,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from harness._util.files import cache_folder, hold
+from harness._util import environments
+from harness._util.files import cache_folder
 from harness._util.kernels import n_threads
 from harness._util.libraries import pa, pq
 from harness.algorithms import surprise
@@ -31,13 +32,12 @@ from harness.algorithms.parameters import Fault, Params
 from harness.algorithms.sources import Source
 from harness.algorithms.top_n import Preferring
 from harness.algorithms.trainset import Codes, ColumnTrainset
-from harness.errors import AlgorithmError, suggestion
+from harness.errors import AlgorithmError, HarnessError, suggestion
 from harness.notes.note import Note, as_note
 from harness.plugins.registry import folded
 from harness.schema.sections import Section
 
 RUNNERS = Path(__file__).with_name("runners")
-MARK = "ready.json"
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
@@ -125,31 +125,14 @@ def environment(library: str) -> Path:
     version, base = _base(library, declared)
     digest = hashlib.sha256(json.dumps([declared.requirements, version]).encode()).hexdigest()
     folder = cache_folder() / "libraries" / f"{library}-{digest[:12]}"
-    python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    if (folder / MARK).is_file():
-        return python
     if reason := _FAILED.get(str(folder)):
         raise AlgorithmError(reason)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with hold(folder.with_suffix(".lock")):
-        if not (folder / MARK).is_file():
-            shutil.rmtree(folder, ignore_errors=True)
-            pip = [str(python), "-m", "pip", "install", "--disable-pip-version-check", "--quiet"]
-            for command in ([base, "-m", "venv", str(folder)], [*pip, *declared.requirements]):
-                completed = subprocess.run(  # noqa: S603 - ours, or the user's own
-                    command, capture_output=True, text=True, errors="replace"
-                )
-                if completed.returncode:
-                    lines = completed.stderr.splitlines()
-                    errors = [line for line in lines if "ERROR" in line.upper()]
-                    said = (errors or lines or ["it said nothing"])[-1].strip()
-                    _FAILED[str(folder)] = (
-                        f"{declared.title} could not be installed: {said[:300]}; install it "
-                        "yourself and name its interpreter with `python`, or leave the row out"
-                    )
-                    raise AlgorithmError(_FAILED[str(folder)])
-            (folder / MARK).write_text(json.dumps(declared.requirements), encoding="utf-8")
-    return python
+    advice = "install it yourself and name its interpreter with `python`, or leave the row out"
+    try:
+        return environments.environment(folder, declared.requirements, advice, base)
+    except HarnessError as error:
+        _FAILED[str(folder)] = f"{declared.title} {error}"
+        raise AlgorithmError(_FAILED[str(folder)]) from None
 
 
 _FAILED: dict[str, str] = {}

@@ -22,6 +22,7 @@ from harness._util.libraries import pa, pc
 from harness.errors import MetricError, suggestion
 from harness.metrics import Metric, Pairs, parse_many, score
 from harness.rankings import from_grouped
+from harness.rankings.columns import refuse_repeats
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -54,6 +55,7 @@ def evaluate(
     user: str = "user",
     estimate: str = "estimate",
     rating: str = "rating",
+    item: str = "item",
     partitions: int | None = None,
 ) -> DataFrame:
     """Compute metrics per user of a Spark data frame of estimates and true ratings.
@@ -64,11 +66,13 @@ def evaluate(
     Parameters
     ----------
     df : pyspark.sql.DataFrame
-        A row for each rated item; columns besides `user`, `estimate` and `rating` are not used.
+        A row for each rated item; other columns than the named ones are not used.
     metrics : str or iterable of str or Metric
         Labels, such as ``"ndcg@5,10"`` or ``["ndcg(ties=first)@10", "rmse"]``.
     user, estimate, rating : str
         Names of the columns.
+    item : str
+        The column of items; if the frame has it, an item that a user has twice stops the plan.
     partitions : int, optional
         Into how many parts users are spread; by default ``spark.sql.shuffle.partitions``.
 
@@ -92,7 +96,7 @@ def evaluate(
     repeat. ``ties=random`` is refused: its draws depend on a user's position among all users.
     """
     parsed = _parse(metrics)
-    return _scored(df, parsed, user, estimate, rating, partitions).drop(N_ROWS)
+    return _scored(df, parsed, (user, estimate, rating, item), partitions).drop(N_ROWS)
 
 
 def mean(
@@ -102,6 +106,7 @@ def mean(
     user: str = "user",
     estimate: str = "estimate",
     rating: str = "rating",
+    item: str = "item",
     partitions: int | None = None,
 ) -> dict[str, Mean]:
     """Compute the table values of metrics by label: means over users, pooled ones over all rows.
@@ -117,7 +122,7 @@ def mean(
                 f"{metric}: its value over all rows does not follow from the users'; "
                 "use evaluate for the users' values, or leave it out"
             )
-    scored = _scored(df, parsed, user, estimate, rating, partitions)
+    scored = _scored(df, parsed, (user, estimate, rating, item), partitions)
     from pyspark.sql import functions as f
 
     sums = [f.count("*").alias("n_users")]
@@ -167,13 +172,13 @@ def _parse(metrics: str | Iterable[str | Metric]) -> tuple[Metric, ...]:
 def _scored(
     df: DataFrame,
     metrics: tuple[Metric, ...],
-    user: str,
-    estimate: str,
-    rating: str,
+    names: tuple[str, str, str, str],
     partitions: int | None,
 ) -> DataFrame:
     """Return a row for each user: id, scores, number of rows."""
+    user, estimate, rating, item = names
     user_type = _check_columns(df, user, estimate, rating)
+    items = {"item": _named(item)} if item in df.columns else {}
     from pyspark.sql import functions as f
     from pyspark.sql.types import DoubleType, LongType, StructField, StructType
 
@@ -181,6 +186,7 @@ def _scored(
         _named(user).alias("user"),
         _named(estimate).cast("double").alias("estimate"),
         _named(rating).cast("double").alias("rating"),
+        *(column.cast("string").alias(name) for name, column in items.items()),
         f.monotonically_increasing_id().alias(POSITION),
     )
     spread = ("user",) if partitions is None else (partitions, "user")
@@ -197,7 +203,7 @@ def _scored(
         os.environ.setdefault("HARNESS_THREADS", n_threads)
         return score_batches(batches, labels, [*schema.names])
 
-    return grouped.select("user", "estimate", "rating").mapInArrow(score_partition, schema)
+    return grouped.select("user", "estimate", "rating", *items).mapInArrow(score_partition, schema)
 
 
 def _named(column: str) -> Column:
@@ -259,8 +265,9 @@ def score_batches(
 ) -> Iterator[pa.RecordBatch]:
     """Score users whose rows are consecutive, cut anywhere into batches; a row for each user.
 
-    Columns come as user, estimate and rating, and go as `names`: user, each of `labels` (null where
-    undefined), number of rows. At least `block_rows` rows are scored at once.
+    Columns come as user, estimate, rating and, where there are items, item. They go as `names`:
+    user, each of `labels` (null where undefined), number of rows. At least `block_rows` rows are
+    scored at once.
     """
     metrics = parse_many(labels)
     for block in _blocks(batches, block_rows):
@@ -302,6 +309,11 @@ def _score(block: pa.Table, metrics: Sequence[Metric], names: Sequence[str]) -> 
     codes = pc.dictionary_encode(users).indices.to_numpy()
     offsets = np.concatenate(([0], np.flatnonzero(np.diff(codes)) + 1, [block.num_rows]))
     ids = users.take(pa.array(offsets[:-1]))
+    if "item" in block.column_names:
+        if block.column("item").null_count:
+            raise MetricError("spark: a row has no item; drop such rows or name their items")
+        owners = ids.to_numpy(zero_copy_only=False)[codes]
+        refuse_repeats("spark", owners, block.column("item").to_numpy())
     # A null becomes nan, which the rankings refuse by name of the user.
     pairs = Pairs(offsets, block.column("estimate").to_numpy(), block.column("rating").to_numpy())
     rankings = from_grouped(pairs, ids.to_numpy(zero_copy_only=False))

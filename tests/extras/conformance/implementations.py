@@ -23,9 +23,13 @@ def ndcg(
     tied="input",
     kept=lambda score: score,
     pad=lambda listed, k: listed,
+    depth=lambda k: k,
+    cut=lambda k: k,
+    ranks=lambda scores: range(1, len(scores) + 1),
+    top=None,
 ):
     """NDCG at k with every step as an argument; the defaults are right."""
-    items = items or range(len(relevance))
+    items, k = items or range(len(relevance)), cut(k)
     rows = [
         (item, known(grade), None if score is None else kept(score))
         for item, grade, score in zip(items, relevance, scores, strict=True)
@@ -38,6 +42,8 @@ def ndcg(
     if tied == "reverse":
         listed = listed[::-1]
     listed.sort(key=lambda row: order(row[2]))
+    if tied == "one":
+        listed = [*{row[2]: row for row in listed}.values()]
     seen, gains = set(), []
     for item, grade, _ in listed:
         gains.append(0 if item in seen and repeats == "once" else gain(grade))
@@ -58,8 +64,12 @@ def ndcg(
         return undefined
     if not total:
         return 0.0
-    listed_gains = pad(gains, k)[:k]
-    found = sum(each / divisor(rank) for rank, each in enumerate(listed_gains, 1)) / total
+    gains = top(gains[:k]) if top else pad(gains, k)
+    ranks = [*ranks([row[2] for row in listed]), *range(len(listed) + 1, len(gains) + 1)]
+    found = [
+        each / divisor(rank) for rank, each in zip(ranks, gains, strict=False) if rank <= depth(k)
+    ]
+    found = sum(found) / total
     return after(found, gains, k)
 
 
@@ -229,7 +239,65 @@ def _median(rows):
     return statistics.median(0 if v != v else v for v in (ndcg(*row) for row in rows))
 
 
+def _weighted_by_relevant(rows):
+    pairs = [(ndcg(*row), sum((grade or 0) > 0 for grade in row[0])) for row in rows]
+    return sum(v * n for v, n in pairs if n) / sum(n for _, n in pairs)
+
+
+def _positive(rows):
+    values = [value for row in rows if (value := ndcg(*row)) > 0]
+    return sum(values) / len(values)
+
+
 MUTANTS = {
+    "one item too few": (("cut", "k - 1"), {"depth": lambda k: k - 1}),
+    "one item too many": (("cut", "k + 1"), {"depth": lambda k: k + 1}),
+    "list not cut": (("cut", "ideal only"), {"depth": lambda k: 1000}),
+    "k ignored": (("cut", "none"), {"cut": lambda k: 1000}),
+    "k at most 10": (("cut", "at most 10"), {"cut": lambda k: min(k, 10)}),
+    "ideal sorted as text": (
+        ("ideal", "as text"),
+        {"ideal": lambda best, listed, k: sorted(map(float, best), key=str, reverse=True)[:k]},
+    ),
+    "ideal of distinct grades": (
+        ("ideal", "distinct"),
+        {"ideal": lambda best, listed, k: sorted(set(best), reverse=True)[:k]},
+    ),
+    "whole discount": (
+        ("discount", "log(i + 1), whole"),
+        {"divisor": lambda rank: int(math.log2(rank + 1))},
+    ),
+    "1 added to the discount": (
+        ("discount", "1 + log(i)"),
+        {"divisor": lambda rank: 1 + math.log2(rank)},
+    ),
+    "relevant above 1": (("gain", "above 1"), {"gain": lambda grade: int(grade > 1)}),
+    "rounded to 4 decimals": (
+        ("factor", "4 decimals"),
+        {"after": lambda value, listed, k: round(value, 4)},
+    ),
+    "rounded to 2 decimals": (
+        ("factor", "2 decimals"),
+        {"after": lambda value, listed, k: round(value, 2)},
+    ),
+    "hits ranked among themselves": (
+        ("order", "relevant only"),
+        {"top": lambda gains: [gain for gain in gains if gain]},
+    ),
+    "equal scores share a rank": (
+        ("ties", "first rank"),
+        {"ranks": lambda scores: [scores.index(score) + 1 for score in scores]},
+    ),
+    "equal scores overwritten": (("ties", "one"), {"tied": "one"}),
+    "value from 0 to 1": (
+        ("negative", "clipped"),
+        {"after": lambda value, listed, k: min(max(value, 0.0), 1.0)},
+    ),
+    "mean weighted by relevant items": (
+        ("mean", "weighted by relevant"),
+        {"mean": _mean(_weighted_by_relevant)},
+    ),
+    "mean without users of value 0": (("mean", "positive"), {"mean": _mean(_positive)}),
     "mixed logarithms: natural in the list, base 2 in the ideal": (
         ("factor", "log2(e)"),
         {

@@ -229,3 +229,11 @@ def test_every_metric_of_mllib_is_a_label_here(spark, seed):
         for label, value in expected.items():
             assert ours(label) == pytest.approx(value, abs=1e-12), label
     assert ours("ap(undefined=0)") == pytest.approx(theirs.meanAveragePrecision, abs=1e-12)
+
+
+def test_an_item_that_a_user_has_twice_stops_the_plan(spark):
+    rows = [("ann", "x", 3.5, 5.0), ("bob", "x", 1.5, 4.0), ("ann", "x", 3.2, 5.0)]
+    df = spark.createDataFrame(rows, ["user", "item", "estimate", "rating"])
+    with pytest.raises(MetricError, match="item x comes twice for user ann; keep one of the rows"):
+        harness.extras.spark.frames.mean(df, "ndcg@5")
+    assert harness.extras.spark.frames.mean(df, "ndcg@5", item="none")["ndcg@5"].n_users == 2
