@@ -826,8 +826,10 @@ def latex_table(
             environment = "table*"
             size = "small" if widths["small"] <= PAGE_POINTS else "footnotesize"
     width = _table_points(titles, texts, size)
-    levels = [frame.columns.get_level_values(0), titles] if grouped else titles
-    shown = frame.set_axis(pd.MultiIndex.from_arrays(levels) if grouped else titles, axis="columns")
+    heads = pd.Index(titles)
+    if grouped:
+        heads = pd.MultiIndex.from_arrays([frame.columns.get_level_values(0), heads])
+    shown = frame.set_axis(heads, axis="columns")
     text: str = shown.style.hide(axis="index").to_latex(
         caption=escape_latex(caption),
         label=f"tab:{label}",
