@@ -102,8 +102,10 @@ def _show(line: HistoryLine, baseline: str) -> None:
         columns.insert(-1, f"less {baseline}")
         shown = [_difference(point, places) for point in points]
         rows = [(*row[:-1], text, row[-1]) for row, text in zip(rows, shown, strict=True)]
+    if not any(row[-1] for row in rows):
+        columns, rows = columns[:-1], [row[:-1] for row in rows]
     below = [number for number, point in enumerate(points) if point.breaks]
-    show_table(columns, rows, words=(COLUMNS[0], COLUMNS[-1]), below=below)
+    show_table(columns, rows, words={COLUMNS[0], COLUMNS[-1]} & {*columns}, below=below)
 
 
 def _difference(point: Point, places: int) -> str:

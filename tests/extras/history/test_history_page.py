@@ -5,6 +5,7 @@ import dataclasses
 import pytest
 from matplotlib.figure import Figure
 
+from harness.extras.history.command import _show
 from harness.extras.history.page import draw_history, marks_of, plot_history, write_history_page
 from harness.extras.history.values import History, Point
 from harness.extras.history.values import HistoryLine as Line
@@ -79,3 +80,10 @@ def test_runs_of_one_minute_are_told_apart(tmp_path):
     for second in range(3):
         assert f"<td>2026-11-01 02:41:0{second}</td>" in page
         assert f">02:41:0{second}</text>" in page
+
+
+def test_a_history_of_one_run_has_no_empty_column(capsys):
+    _show(dataclasses.replace(LINE, points=POINTS[:1]), "")
+    assert "changed since" not in capsys.readouterr().out
+    _show(LINE, "")
+    assert "changed since the run above" in capsys.readouterr().out
