@@ -243,7 +243,8 @@ def test_options_of_one_command_are_answered(capsys):
     for word in names.uses("options-of-commands"):
         command, _, option = word.partition(".")
         dashes = "-" if len(option) == 1 else "--"
-        assert "; use " in said_by([command, f"{dashes}{option}"], capsys), word
+        (said,) = names.uses("options-of-commands")[word]
+        assert f"; use {said}" in said_by([command, f"{dashes}{option}"], capsys), word
 
 
 def test_forms_are_those_of_the_command(capsys):
