@@ -348,7 +348,7 @@ GROUP_MARKS = "os^DvP"
 
 STEPS = " The line of steps joins the algorithms for which no other is both faster and better."
 ALIKE = 0.02
-"""Of the length of the axis of seconds: rows that are nearer than this are drawn side by side."""
+"""Part of the axis of seconds: rows that are nearer than this are drawn side by side."""
 
 
 class TradeoffPlot(Plot):
@@ -405,7 +405,7 @@ class TradeoffPlot(Plot):
         return value_spans(self.data, "value")
 
     def _beside(self) -> dict[str, tuple[int, int]]:
-        """Return the place of each row among those of nearly the same seconds, and their number."""
+        """Return the place of each row among rows of nearly the same seconds, and their number."""
         order = self.data.sort_values(["seconds", "value"], kind="stable")
         logs = dict(zip(order["algorithm"], map(math.log, order["seconds"]), strict=True))
         nearest = ALIKE * (max(logs.values()) - min(logs.values()) + 2 * math.log(1.6))
@@ -512,7 +512,7 @@ class NdcgOverKPlot(Plot):
         return {name: (float(drawn.min()), float(drawn.max())) for name, drawn in shown.items()}
 
     def _covered(self) -> set[str]:
-        """Return the rows whose line lies on that of the row above."""
+        """Return the rows whose line is covered by the line of the row above."""
         low, high, _ = scale_without(self._spans(), self.higher)
         return {
             name
