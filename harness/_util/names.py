@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -145,6 +146,11 @@ class _Called(ModuleType):
 
     def __getattr__(self, name: str) -> object:
         # Python asks the package's own `__getattr__` first, which imports what it declares.
+        # A class of the package has its own too: an alias of a package that has moved.
+        own = getattr(super(), "__getattr__", None)
+        if own is not None:
+            with suppress(AttributeError):
+                return own(name)
         if name.startswith("_"):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}", name=name)
         package = self.__name__.rpartition(".")[2]
