@@ -1,11 +1,13 @@
 """Names that people guess are answered, in one line, with what there is."""
 
 import ast
+import importlib
 import inspect
 import re
 import shlex
 import subprocess
 import sys
+from functools import partial
 from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import get_args
@@ -27,7 +29,7 @@ from harness.console.commands import _harness, main
 from harness.console.options import TABLES
 from harness.datasets.catalogue import dataset_names
 from harness.datasets.section import DatasetSection
-from harness.errors import ConfigError, ResultsError
+from harness.errors import ConfigError, DataError, ResultsError
 from harness.plugins import registry as plugins
 from harness.plugins.moved import MOVED
 from harness.results.pairs import RowComparison
@@ -42,6 +44,8 @@ ROOTS = {
     "ratings": harness.Ratings,
     "pair": RowComparison,
 }
+HELP = {"help_option_names": ["-h", "--help"]}
+"""As of the program: a command keeps the first that it was asked with."""
 WORDS = {"fit", "estimate"}
 """Of a class of one's own."""
 CLASSES = {"keys": Experiment, "row": AlgorithmConfig, "dataset": DatasetSection}
@@ -61,10 +65,10 @@ def run():
 
 def command_of(words):
     """Return a command and the rest of its words."""
-    command, context = _harness, click.Context(_harness)
+    command, context = _harness, click.Context(_harness, **HELP)
     while words and isinstance(command, click.Group) and not words[0].startswith("-"):
         command = command.get_command(context, words.pop(0))
-        context = click.Context(command)
+        context = click.Context(command, **HELP)
     return command, words
 
 
@@ -72,7 +76,7 @@ def check_command(line):
     command, words = command_of(shlex.split(line)[1:])
     if {"--help", "--version"} & {*words}:
         return
-    command.make_parser(click.Context(command, ignore_unknown_options=False)).parse_args(words)
+    command.make_parser(click.Context(command, **HELP)).parse_args(words)
 
 
 def check_python(code):
@@ -205,11 +209,6 @@ def test_guessed_names_of_the_package_are_answered():
         assert imported == said
 
 
-def test_guessed_metrics_are_answered():
-    for word in names.uses("metrics"):
-        answered(AttributeError, lambda word=word: getattr(harness.metrics, word))
-
-
 def test_guessed_attributes_of_objects_are_answered(run):
     ratings = harness.Ratings.from_columns(["a"], ["x"], [1], scale=(1, 5))
     pair = run.compare("BaselineOnly", "ItemMean")
@@ -240,6 +239,92 @@ def test_guessed_options_are_answered_where_a_command_lacks_them(capsys):
         commands = ("run", "table", "recommend", "report", "evaluate", "describe", "power")
         answers = [said_by([command, option], capsys) for command in commands]
         assert any("; use " in answer for answer in answers), (option, answers)
+
+
+def test_options_of_one_command_are_answered(capsys):
+    for word in names.uses("options-of-commands"):
+        command, _, option = word.partition(".")
+        dashes = "-" if len(option) == 1 else "--"
+        (said,) = names.uses("options-of-commands")[word]
+        assert f"; use {said}" in said_by([command, f"{dashes}{option}"], capsys), word
+
+
+def test_forms_are_those_of_the_command(capsys):
+    folder = "table"
+    for word in names.uses("forms"):
+        for command in ("table", "plot", "methods", "compare"):
+            param = {each.name: each for each in command_of([command])[0].params}["form"]
+            if word in param.type.choices:
+                continue
+            said = said_by([command, folder, "--format", word], capsys)
+            for form in names.FORM.findall(said):
+                assert form in param.type.choices, (command, word, said)
+    assert "print the page" in said_by(["table", "a", "--format", "pdf"], capsys)
+    assert "; use `svg`" in said_by(["plot", "a", "--format", "pdf"], capsys)
+
+
+def test_a_page_is_not_sent_to_json(capsys):
+    for words in (["--format", "pdf"], ["--pdf"]):
+        said = said_by(["report", "a", *words], capsys)
+        assert "--json" not in said
+        assert "browser" in said
+
+
+def test_guessed_names_of_packages_are_answered():
+    for word in names.uses("packages"):
+        package, _, name = word.partition(".")
+        owner = importlib.import_module(f"harness.{package}")
+        assert PathFinder.find_spec(f"harness.{word}", owner.__path__) is None, word
+        answered(AttributeError, lambda owner=owner, name=name: getattr(owner, name))
+    with pytest.raises(AttributeError, match=r"no 'availabel'; did you mean 'available'\?"):
+        harness.datasets.availabel  # noqa: B018
+    with pytest.raises(ImportError, match="cannot import name 'zzz'"):
+        exec("from harness.datasets import zzz")
+
+
+def test_data_sets_that_are_not_known_are_answered(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for word in names.uses("data-sets"):
+        with pytest.raises(DataError, match="use "):
+            harness.load(word)
+
+
+def test_a_file_is_not_written_in_another_form_than_its_ending(run, tmp_path, capsys):
+    for write, name, said in (
+        (run.to_csv, "a.xlsx", "the file is CSV; call it a.csv"),
+        (run.to_csv, "a.csv.gz", "the file is CSV; call it a.csv"),
+        (run.to_excel, "a.csv", "the file is a workbook of Excel; call it a.xlsx"),
+        (run.to_latex, "a.pdf", "the file is LaTeX; call it a.tex"),
+        (run.to_markdown, "a.html", "the file is Markdown; call it a.md"),
+        (run.to_html, "a.pdf", "the file is HTML; call it a.html"),
+        (run.report, "a.pdf", "call it a.html, and print it from a browser"),
+        (
+            partial(harness.save_model, surprise.SVD()),
+            "a.pkl",
+            "a zip archive, not pickled; call it a.zip",
+        ),
+    ):
+        with pytest.raises(ResultsError, match=said):
+            write(tmp_path / name)
+    run.to_csv(tmp_path / "a.txt")
+    run.write(tmp_path / "runs")
+    at = ["run", "--results", str(tmp_path / "runs"), "-o"]
+    for command, name, said in (
+        ("best", "a.json", "the file is YAML; call it a.yaml"),
+        ("methods", "a.html", "the file is Markdown; call it a.md"),
+        ("table", "a.pdf", "print the page of `harness report NAME` from a browser"),
+        ("table", "a.zzz", "use one of .csv, .md, .html, .tex, .xlsx"),
+        ("plot", "a.eps", "plots are files in a folder"),
+    ):
+        with pytest.raises(SystemExit):
+            main([command, *at, str(tmp_path / name)])
+        assert said in capsys.readouterr().err
+    for path in (tmp_path / "a.tex", tmp_path / "a.md"):
+        with pytest.raises(SystemExit):
+            main(["methods", *at, str(path)])
+    assert (tmp_path / "a.tex").read_text(encoding="utf-8").startswith("% Methods")
+    assert (tmp_path / "a.md").read_text(encoding="utf-8").startswith("# ")
+    assert {path.name for path in tmp_path.iterdir()} == {"a.txt", "a.tex", "a.md", "runs"}
 
 
 def test_guessed_keys_of_a_config_are_answered():

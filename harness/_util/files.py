@@ -326,12 +326,40 @@ def refuse_other_page(path: Path) -> Path:
 
     >>> refuse_other_page(Path("report.pdf"))
     Traceback (most recent call last):
-    harness.errors.ResultsError: report.pdf: the page is HTML; call it report.html
+    harness.errors.ResultsError: report.pdf: the page is HTML; call it report.html, and print it
+    from a browser
     """
     if path.suffix.lower() not in ("", ".html", ".htm"):
         name = f"{path.stem if path.suffix[1:].isalpha() else path.name}.html"
-        raise ResultsError(f"{path}: the page is HTML; call it {name}")
+        printed = ", and print it from a browser" if path.suffix.lower() == ".pdf" else ""
+        raise ResultsError(f"{path}: the page is HTML; call it {name}{printed}")
     return path
+
+
+FORMS = frozenset(
+    f".{ending}"
+    for words in (
+        "csv tsv json jsonl parquet xml yaml yml toml xls xlsx ods",
+        "md html htm tex pdf ps doc docx odt rtf ppt pptx odp",
+        "png svg jpg jpeg gif eps tif tiff webp",
+        "zip gz bz2 xz h5 joblib onnx pickle pkl pt pth",
+    )
+    for ending in words.split()
+)
+"""Endings that say what a file is."""
+
+
+def refuse_other_form(path: str | os.PathLike[str], form: str, *endings: str) -> None:
+    """Refuse a file whose ending says another form than what is written.
+
+    >>> refuse_other_form("table.xlsx", "CSV", ".csv")
+    Traceback (most recent call last):
+    harness.errors.ResultsError: table.xlsx: the file is CSV; call it table.csv
+    """
+    named = Path(path)
+    if named.suffix.lower() in FORMS - {*endings}:
+        name = named.stem.removesuffix(endings[0]) + endings[0]
+        raise ResultsError(f"{named}: the file is {form}; call it {name}")
 
 
 def refuse_link(path: Path) -> Path:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -18,13 +19,15 @@ import lazy_loader
 from harness.errors import nearest, suggestion
 
 Kind = Literal[
-    "python", "metrics", "run", "best", "ratings", "pair", "commands",
+    "python", "run", "best", "ratings", "pair", "commands",
     "commands-of-cache", "things", "options", "keys", "row", "dataset", "data-sets", "arguments",
-    "calls", "forms",
+    "calls", "forms", "options-of-commands", "packages",
 ]  # fmt: skip
 """Where a name was guessed: the sections of ``names.toml``."""
 OPTION = r"`(--?[a-z][a-z-]*)"
 """An option that an advice begins with."""
+FORM = r"`([a-z]+)`"
+"""A form of output that an advice begins with."""
 FEWEST = 5
 """Letters of a word from which its spelling has to be closer."""
 CLOSE = 0.7
@@ -57,14 +60,14 @@ def uses(kind: Kind) -> dict[str, list[str]]:
 def meant(kind: Kind, word: str, choices: Iterable[str] = ()) -> str:
     """Return what to use for a word that people know from elsewhere; empty for no such word.
 
-    An option that an advice begins with has to be one of `choices`.
+    An option that an advice begins with has to be one of `choices`, and a form of output too.
 
     >>> meant("options", "--algos", ["--algorithms"]), meant("options", "--algos", ["--set"])
     ('`--algorithms`', '')
     """
     known = {*choices}
     for said in uses(kind).get(folded(word), ()):
-        option = re.match(OPTION, said)
+        option = re.match(FORM if kind == "forms" else OPTION, said)
         if option is None or option[1] in known:
             return said
     return ""
@@ -151,7 +154,23 @@ def stub_names(file: str) -> tuple[list[str], dict[str, list[str]]]:
 
 
 class _Called(ModuleType):
-    """A package that says what to use for a call of it."""
+    """A package that says what to use for a call of it, and for a name that it does not have."""
+
+    def __getattr__(self, name: str) -> object:
+        # Python asks the package's own `__getattr__` first, which imports what it declares.
+        # A class of the package has its own too: an alias of a package that has moved.
+        own = getattr(super(), "__getattr__", None)
+        if own is not None:
+            with suppress(AttributeError):
+                return own(name)
+        if name.startswith("_"):
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}", name=name)
+        package = self.__name__.rpartition(".")[2]
+        hint = meant("packages", f"{package}.{name}")
+        names = getattr(self, "__all__", dir(self))
+        public = sorted(each for each in names if not each.startswith("_"))
+        said = f"use {hint}" if hint else advice(None, name, public)
+        raise AttributeError(f"{self.__name__} has no {name!r}; {said}", name=name, obj=self)
 
     def __call__(self, *_: object, **__: object) -> NoReturn:
         word = self.__name__.rpartition(".")[2]

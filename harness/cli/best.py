@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 import harness
-from harness._util.files import write_output
+from harness._util.files import refuse_other_form, write_output
 from harness.console import options
 from harness.console import options as words
 from harness.console.command import command
@@ -31,6 +31,8 @@ def best(run: str, results: Path, output: Path | None, **choice: str | None) -> 
     The config has the parameters of the row, from its search if it was tuned. Comments give the
     evidence: value and interval, rows that are not significantly different, seconds.
     """
+    if output is not None:
+        refuse_other_form(output, "YAML", ".yaml", ".yml")
     (opened,) = options.opened((run,), results)
     row = harness.best(opened, **choice)
     if documents:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from harness._util.files import write_output
+from harness._util.files import refuse_other_form, write_output
 from harness.console import options
 from harness.console import options as words
 from harness.console.command import command
@@ -27,7 +27,10 @@ from harness.report import methods as accounts
     "--checklist", is_flag=True, help="The questions of reviewers, with the answers of the run."
 )
 @click.option(
-    "-o", "--output", type=options.printed, help="A file; by default, or with -, it is printed."
+    "-o",
+    "--output",
+    type=options.printed,
+    help="A file, LaTeX if it ends with .tex; by default, or with -, it is printed.",
 )
 @options.force
 def methods(run: str, results: Path, form: str, checklist: bool, output: Path | None) -> int:
@@ -39,6 +42,11 @@ def methods(run: str, results: Path, form: str, checklist: bool, output: Path | 
     (opened,) = options.opened((run,), results)
     if checklist and form == "latex":
         raise HarnessError("--format latex: the checklist is Markdown; leave one of them out")
+    if output is not None:
+        ending = output.suffix.lower()
+        if ending == ".tex" and not checklist and not options.in_the_call("form"):
+            form = "latex"
+        refuse_other_form(output, *(("LaTeX", ".tex") if form == "latex" else ("Markdown", ".md")))
     write = accounts.to_latex if form == "latex" else accounts.to_markdown
     text = (accounts.checklist if checklist else write)(opened.info)
     if output is None:

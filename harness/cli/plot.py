@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from harness._util.files import FORMS
 from harness.console import options
 from harness.console import options as words
 from harness.console.command import command
@@ -70,7 +71,7 @@ def plot(
     Each plot is one file; for a run with several tables, its name contains the table.
     """
     summary = summarise(join(options.opened(runs, results), anyway=anyway), baseline=baseline)
-    if output and output.suffix.lower() in (".svg", ".png", ".pdf") and not output.is_dir():
+    if output and output.suffix.lower() in FORMS and not output.is_dir():
         advice = "name a folder, and use --format svg or png"
         raise ResultsError(f"{output}: plots are files in a folder; {advice}")
     folder = output or (summary.run.folder or results) / "plots"

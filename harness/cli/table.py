@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from harness._util.files import write_output
+from harness._util.names import meant
 from harness.console import options
 from harness.console import options as words
 from harness.console import screen as table_columns
@@ -175,9 +176,9 @@ def form_of(path: Path, form: str) -> str:
     """Return the form of a file by its ending; another one that was asked for is refused."""
     found = ENDINGS.get(path.suffix.lower())
     if found is None:
-        raise ResultsError(
-            f"--output {path}: the ending says the form; use one of {', '.join(ENDINGS)}"
-        )
+        hint = meant("forms", path.suffix.removeprefix("."), ENDINGS.values())
+        said = f"use {hint}" if hint else f"use one of {', '.join(ENDINGS)}"
+        raise ResultsError(f"--output {path}: the ending says the form; {said}")
     if options.in_the_call("form") and form != found:
         raise ResultsError(f"--format {form}: {path} is {found}; leave one of them out")
     return found

@@ -62,9 +62,14 @@ def join(runs: Sequence[Run], *, anyway: bool = False) -> Run:
     differences = [f"{name}: {reason}" for name, reasons in why.items() for reason in reasons]
     if differences and not anyway:
         others = [f"{name} ({', '.join(reasons)})" for name, reasons in why.items() if reasons]
+        across = (
+            "for several data sets, use `harness compare RUN... --across` (harness.across), or "
+            "`harness table RUN... --format latex --together` for one table; "
+        )
+        other_data = all("other data" in reasons for reasons in why.values() if reasons)
         raise ComparisonError(
             f"cannot be shown in one table with {names[0]}: {', '.join(others)}; "
-            "--anyway (anyway=True) shows them with this warning"
+            f"{across if other_data else ''}--anyway (anyway=True) shows them with this warning"
         )
     labels = common_metrics(names, infos)
     rows, repeated = _rows(runs)

@@ -352,7 +352,9 @@ def _usage_error(error: click.ClickException) -> str:
 
     params = {option: each.name for each in context.command.params for option in each.opts}
     known = [option for option in params if option.startswith("-")]
-    hint = names.near("options", error.option_name, known)
+    word = f"{context.info_name}.{error.option_name}"
+    said = names.meant("options-of-commands", word, known)
+    hint = f"use {said}" if said else names.near("options", error.option_name, known)
     meant = next((each for each in known if f"`{each}`" in hint or repr(each) in hint), "")
     of_config = getattr(context.command, "of_config", {})
     if example := of_config.get(params.get(meant)):

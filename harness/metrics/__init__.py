@@ -13,6 +13,6 @@ ndcg@1 0.1429
 ndcg@2 0.7098
 """
 
-from harness._util import names as _names
+import lazy_loader
 
-__getattr__, __dir__, __all__ = _names.members(__name__, __file__, "metrics")
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

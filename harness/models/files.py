@@ -23,7 +23,7 @@ from pydantic import BaseModel, ConfigDict
 
 from harness import __version__
 from harness._util.arguments import checked, is_whole
-from harness._util.files import write_output
+from harness._util.files import refuse_other_form, write_output
 from harness.algorithms import base, parameters, registry, surprise
 from harness.algorithms.compiled.matrix import LazyMatrix
 from harness.algorithms.own import ArrayModel, as_model, takes_arrays
@@ -383,6 +383,7 @@ def save_model(model: surprise.AlgoBase, path: str | Path) -> None:
     >>> bool(again.predict("1", "31").est == model.predict("1", "31").est)
     True
     """
+    refuse_other_form(path, "a zip archive, not pickled", ".zip")
     if getattr(model, "trainset", None) is None:
         raise AlgorithmError(f"{type(model).__name__}: the model is not fitted; call harness.fit")
     arrays: dict[str, Array] = {}

@@ -66,6 +66,8 @@ class Plot(ABC):
     is_of_family: ClassVar[bool] = False
     """Whether it shows a metric at every rank, so that one plot serves all labels that differ by
     the rank alone."""
+    always: ClassVar[tuple[float, ...]] = ()
+    """Values that the scale includes."""
     inches: ClassVar[tuple[float, float, float]] = (1.04, 0.66, 0.19)
     """Height without the heading: the least, that of no rows, and of each row."""
 
@@ -172,7 +174,13 @@ class Plot(ABC):
     @property
     def legend(self) -> str:
         """What the marks of this plot mean: the caption, without what this plot does not show."""
-        return self.caption
+        spans = self._spans()
+        is_beyond = spans and scale_without(spans, self.higher, self.always)[2]
+        return self.caption if is_beyond else self.caption.replace(OUTSIDE, "")
+
+    def _spans(self) -> Spans:
+        """Return the ends of what is drawn of each row, for kinds that leave baselines out."""
+        return {}
 
     @abstractmethod
     def _select(self) -> pd.DataFrame:
@@ -362,6 +370,8 @@ def beside(axes: Axes, number: int, n: int) -> Transform:
     """
     from matplotlib.transforms import ScaledTranslation
 
+    if n < 2:
+        return axes.transData
     figure = axes.get_figure(root=True)
     assert figure is not None
     step = min(APART, SPREAD / max(n, 1)) / 72

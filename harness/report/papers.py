@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from html import escape
@@ -377,15 +378,20 @@ def latex_of_sets(runs: Sequence[Run], *, columns: Sequence[str] | None = None) 
         lacking = [_left_out(summary, table.rows) for summary, table in tables]
         caption += "".join(dict.fromkeys(lacking))
     caption += "."
-    text: str = frame.style.hide(axis="index").to_latex(
-        caption=escape_latex(caption[0].upper() + caption[1:]),
-        label=f"tab:{identifier('-'.join(run.name for run in runs))}",
-        column_format="l" + "r" * len(found),
-        position_float="centering",
-        multicol_align="c",
-        hrules=True,
-    )
-    return text
+    label = identifier("-".join(run.name for run in runs))
+    text = latex_table(frame, caption[0].upper() + caption[1:], label, grouped=True)
+    return _with_rules(text, [*Counter(title for title, _ in found).values()])
+
+
+def _with_rules(text: str, widths: Sequence[int]) -> str:
+    """Return a table of LaTeX with a rule below the heading of each group of columns."""
+    rules, first = [], 2
+    for width in widths:
+        rules.append(rf"\cmidrule(lr){{{first}-{first + width - 1}}}")
+        first += width
+    head, toprule, body = text.partition("\\toprule\n")
+    titles, end, rest = body.partition("\n")
+    return head + toprule + titles + end + " ".join(rules) + "\n" + rest
 
 
 def _left_out(summary: Summary, rows: pd.DataFrame) -> str:

@@ -28,6 +28,7 @@ from harness.report.drawing import (
     OUTSIDE,
     SUBTITLE,
     Plot,
+    Spans,
     beside,
     label_rows,
     laid_out,
@@ -38,7 +39,7 @@ from harness.report.drawing import (
 from harness.report.styles import COLOURS, FAINT, INK, MUTED, known_algorithms
 from harness.report.summary import Summary, seconds_text, shortened
 from harness.results.runs import Run
-from harness.results.statistics import Answer
+from harness.results.statistics import FEWEST_OF_GROUP, Answer
 from harness.results.table import TIMES, printable
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ class DifferencePlot(Plot):
         "hollow circle undecided." + OUTSIDE
     )
     quantity = "difference in {label}"
+    always = (0.0,)
 
     @classmethod
     def heading(cls, summary: Summary) -> str:
@@ -84,10 +86,14 @@ class DifferencePlot(Plot):
     @property
     def legend(self) -> str:
         """The caption, without the margin where there is none."""
-        before, with_margin, after = self.caption.partition("With a margin")
-        if self.margin is not None:
-            return self.caption
-        return before + after.partition("undecided. ")[2] if with_margin else self.caption
+        shown = super().legend
+        before, with_margin, after = shown.partition(" With a margin")
+        if self.margin is not None or not with_margin:
+            return shown
+        return before + after.partition("undecided.")[2]
+
+    def _spans(self) -> Spans:
+        return value_spans(self.data, "difference")
 
     @property
     def margin(self) -> float | None:
@@ -108,7 +114,7 @@ class DifferencePlot(Plot):
             marker = "s" if answer == "equivalent" else "o"
             axes.plot(difference, at, marker, ms=4.8, color=colour, mfc=face, zorder=3)
         label_rows(axes, data["algorithm"])
-        self._limit_rows(axes, value_spans(data, "difference"), data["difference"], [0.0])
+        self._limit_rows(axes, self._spans(), data["difference"], self.always)
         axes.set_xlabel(f"difference to {shortened(self.summary.baseline)}")
 
     def _facts(self) -> dict[str, object]:
@@ -340,15 +346,17 @@ GROUP_MARKS = "os^DvP"
 """Of groups, up to as many; of more, the two ends have names."""
 
 
+STEPS = " The line of steps joins the algorithms for which no other is both faster and better."
+ALIKE = 0.02
+"""Part of the axis of seconds: rows that are nearer than this are drawn side by side."""
+
+
 class TradeoffPlot(Plot):
     """Quality against the seconds of fitting and scoring, on a logarithmic axis."""
 
     name = "tradeoff"
     title = "Quality against time"
-    caption = (
-        "Bars: confidence intervals. The line of steps joins the algorithms for which no other is "
-        "both faster and better." + OUTSIDE
-    )
+    caption = f"Bars: confidence intervals.{STEPS}{OUTSIDE}"
     inches = (2.7, 2.58, 0.03)
 
     def _select(self) -> pd.DataFrame:
@@ -371,9 +379,12 @@ class TradeoffPlot(Plot):
         data, seconds = self.data, self.data["seconds"]
         values = dict(zip(data["algorithm"], data["value"], strict=True))
         axes.set_xscale("log")
-        axes.vlines(seconds, data["low"], data["high"], self._colours(), lw=1, alpha=0.55)
-        for (name, value), x in zip(values.items(), seconds, strict=True):
-            axes.plot(x, value, ls="", zorder=3, **self.summary.styles[name].marks)
+        places, styles = self._beside(), self.summary.styles
+        columns = (data[column] for column in ("algorithm", "seconds", "value", "low", "high"))
+        for name, x, value, low, high in zip(*columns, strict=True):
+            to = beside(axes, *places[name])
+            axes.vlines(x, low, high, styles[name].colour, lw=1, alpha=0.55, transform=to)
+            axes.plot(x, value, ls="", zorder=3, transform=to, **styles[name].marks)
         front = data[data["front"]].sort_values("seconds")
         axes.step(front["seconds"], front["value"], where="post", color=FAINT, lw=0.7, zorder=1)
         low, high = seconds.min() / 1.6, seconds.max() * 1.6
@@ -383,7 +394,29 @@ class TradeoffPlot(Plot):
         axes.xaxis.set_major_formatter("{x:.10g}")
         axes.xaxis.set_minor_locator(NullLocator())
         axes.set_xlabel("mean seconds to fit and score")
-        self._name_ends(axes, values, value_spans(data, "value"), 0.1)
+        self._name_ends(axes, values, self._spans(), 0.1)
+
+    @property
+    def legend(self) -> str:
+        """The caption, without the line of steps where there is none."""
+        return super().legend if self.data["front"].sum() > 1 else super().legend.replace(STEPS, "")
+
+    def _spans(self) -> Spans:
+        return value_spans(self.data, "value")
+
+    def _beside(self) -> dict[str, tuple[int, int]]:
+        """Return the place of each row among rows of nearly the same seconds, and their number."""
+        order = self.data.sort_values(["seconds", "value"], kind="stable")
+        logs = dict(zip(order["algorithm"], map(math.log, order["seconds"]), strict=True))
+        nearest = ALIKE * (max(logs.values()) - min(logs.values()) + 2 * math.log(1.6))
+        groups: list[list[str]] = []
+        before = -math.inf
+        for name, log in logs.items():
+            if log - before > nearest:
+                groups.append([])
+            groups[-1].append(name)
+            before = log
+        return {name: (i, len(group)) for group in groups for i, name in enumerate(group)}
 
     def _facts(self) -> dict[str, object]:
         front = self.data[self.data["front"]].sort_values("seconds")
@@ -392,6 +425,9 @@ class TradeoffPlot(Plot):
         return {
             "front": [(printable(n), seconds_text(s), self._text(value)) for n, s, value in points]
         }
+
+
+COVERED = " ≈: the line is covered by the line of the name above."
 
 
 class NdcgOverKPlot(Plot):
@@ -405,7 +441,7 @@ class NdcgOverKPlot(Plot):
     title = "Quality over k"
     caption = (
         "Names are in the order of the values at the last k. Bands (up to six algorithms): "
-        "confidence intervals. ≈: the line is covered by the line of the name above." + OUTSIDE
+        f"confidence intervals.{COVERED}{OUTSIDE}"
     )
     quantity = "{family}@k"
     is_of_family = True
@@ -434,34 +470,55 @@ class NdcgOverKPlot(Plot):
         return self._frame(rows, "k", "value", "low", "high")
 
     def _draw(self, axes: Axes) -> None:
-        ks, by_name = sorted(self.data["k"].unique()), self.data.set_index("k").groupby("algorithm")
-        last = self.data[self.data["k"] == ks[-1]].set_index("algorithm")["value"]
-        values = last.sort_values(ascending=not self.higher).to_dict()
-        lines = {name: by_name.get_group(name) for name in values}
-        spans = {}
+        ks, lines = sorted(self.data["k"].unique()), self._lines()
+        values = {name: float(line["value"].loc[ks[-1]]) for name, line in lines.items()}
+        spans = self._spans()
         for name, line in lines.items():
-            drawn = line[["value"]]
-            if len(lines) <= MOST_BANDS and line["low"].notna().all():
-                colour, drawn = self.summary.styles[name].colour, line[["low", "value", "high"]]
+            if self._has_band(line):
                 band = line.index, line["low"], line["high"]
-                axes.fill_between(*band, color=colour, alpha=0.1, lw=0)
-            spans[name] = (float(drawn.to_numpy().min()), float(drawn.to_numpy().max()))
-        low, high, out = scale_without(spans, self.higher)
+                axes.fill_between(*band, color=self.summary.styles[name].colour, alpha=0.1, lw=0)
+        out = scale_without(spans, self.higher)[2]
         for name, line in lines.items():
             style = self.summary.styles[name]
             marks = style.marks | {"ls": style.line, "ms": 3.6, "clip_on": name in out}
             axes.plot(line["value"], **marks)
-        covered = {
-            name
-            for (_, above), (name, line) in pairwise(lines.items())
-            if (above["value"] - line["value"]).abs().max() <= (high - low) / 200
-        }
         axes.set_xscale("log")
         axes.set_xlim(ks[0] / (ks[-1] / ks[0]) ** 0.04, ks[-1])
         axes.set_xticks(ks, [str(k) for k in ks], minor=False)
         axes.xaxis.set_minor_formatter("")
         axes.set_xlabel("k")
-        self._name_ends(axes, values, spans, 0.04, covered)
+        self._name_ends(axes, values, spans, 0.04, self._covered())
+
+    @property
+    def legend(self) -> str:
+        """The caption, without the sign of a covered line where there is none."""
+        return super().legend if self._covered() else super().legend.replace(COVERED, "")
+
+    def _lines(self) -> dict[str, pd.DataFrame]:
+        """Return the values of each row at every rank, in the order of the values at the last."""
+        by_name = self.data.set_index("k").groupby("algorithm")
+        last = self.data[self.data["k"] == self.data["k"].max()]
+        ordered = last.sort_values("value", ascending=not self.higher)
+        return {name: by_name.get_group(name) for name in ordered["algorithm"]}
+
+    def _has_band(self, line: pd.DataFrame) -> bool:
+        return self.data["algorithm"].nunique() <= MOST_BANDS and bool(line["low"].notna().all())
+
+    def _spans(self) -> Spans:
+        shown = {
+            name: line[["low", "value", "high"] if self._has_band(line) else ["value"]].to_numpy()
+            for name, line in self._lines().items()
+        }
+        return {name: (float(drawn.min()), float(drawn.max())) for name, drawn in shown.items()}
+
+    def _covered(self) -> set[str]:
+        """Return the rows whose line is covered by the line of the row above."""
+        low, high, _ = scale_without(self._spans(), self.higher)
+        return {
+            name
+            for (_, above), (name, line) in pairwise(self._lines().items())
+            if (above["value"] - line["value"]).abs().max() <= (high - low) / 200
+        }
 
     def _facts(self) -> dict[str, object]:
         best = self.table.best(self.label)[0]
@@ -545,21 +602,29 @@ class SpreadPlot(Plot):
         return found
 
     def _draw(self, axes: Axes) -> None:
-        by_name = dict(list(self.data.groupby("algorithm")["value"]))
-        values = {n: by_name[n] for n in self.table.ranked(self.label) if n in by_name}
+        values = self._values()
         for y, (name, own) in enumerate(values.items()):
             axes.vlines(own.mean(), y - 0.3, y + 0.3, INK, lw=1.2)
             marks = self.summary.styles[name].marks
             axes.plot(own, [y] * len(own), ls="", ms=4.2, alpha=0.85, **marks)
         label_rows(axes, values)
-        spans = {name: (own.min(), own.max()) for name, own in values.items()}
-        self._limit_rows(axes, spans, [own.mean() for own in values.values()])
+        self._limit_rows(axes, self._spans(), [own.mean() for own in values.values()])
         axes.set_xlabel("value of a fold and seed")
+
+    def _values(self) -> dict[str, pd.Series[float]]:
+        by_name = dict(list(self.data.groupby("algorithm")["value"]))
+        return {n: by_name[n] for n in self.table.ranked(self.label) if n in by_name}
+
+    def _spans(self) -> Spans:
+        return {name: (own.min(), own.max()) for name, own in self._values().items()}
 
     def _facts(self) -> dict[str, object]:
         by_name = self.data.groupby("algorithm", sort=False)["value"]
         width = by_name.max() - by_name.min()
         return {"least": self._text(width.min()), "greatest": self._text(width.max())}
+
+
+HOLLOW = f" Hollow: fewer than {FEWEST_OF_GROUP} users."
 
 
 class GroupsPlot(Plot):
@@ -569,8 +634,7 @@ class GroupsPlot(Plot):
     is_optional = True
     title = "For whom"
     caption = (
-        "One mark for each group, joined from the least to the greatest value. Hollow: fewer than "
-        "30 users." + OUTSIDE
+        f"One mark for each group, joined from the least to the greatest value.{HOLLOW}{OUTSIDE}"
     )
     inches = (1.5, 1.1, 0.19)
 
@@ -585,6 +649,15 @@ class GroupsPlot(Plot):
         """Return a plot for each division into groups."""
         first = cls(run, metric, place)
         return [cls(first.summary, first.label, place, entry.title) for entry in first.entries]
+
+    @property
+    def legend(self) -> str:
+        """The caption, without the hollow marks where there is none."""
+        return super().legend if self.data["small"].any() else super().legend.replace(HOLLOW, "")
+
+    def _spans(self) -> Spans:
+        by_name = self.data.groupby("algorithm", sort=False)["value"]
+        return {str(name): (own.min(), own.max()) for name, own in by_name}
 
     @property
     def part(self) -> str:
@@ -614,10 +687,9 @@ class GroupsPlot(Plot):
         few = len(groups) <= len(GROUP_MARKS)
         hues = dict(zip(groups, (light for light, _ in COLOURS.values()), strict=False))
         marks = dict(zip(groups, GROUP_MARKS, strict=False)) if few else {}
-        spans: dict[str, tuple[float, float]] = {}
-        for y, name in enumerate(dict.fromkeys(self.data["algorithm"])):
+        spans = self._spans()
+        for y, (name, (low, high)) in enumerate(spans.items()):
             own = self.data[self.data["algorithm"] == name]
-            low, high = spans[name] = own["value"].min(), own["value"].max()
             axes.hlines(y, low, high, FAINT, lw=0.8, zorder=1)
             for group, value, small in zip(own["group"], own["value"], own["small"], strict=True):
                 is_end = value in (low, high)

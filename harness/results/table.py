@@ -785,16 +785,103 @@ def identifier(name: str) -> str:
     return "".join(c if c.isascii() and c.isalnum() else "-" for c in name)
 
 
-def latex_table(frame: pd.DataFrame, caption: str, label: str, n_words: int = 1) -> str:
-    """Return a table of LaTeX from escaped cells, the first columns aligned to the left."""
-    text: str = frame.style.hide(axis="index").to_latex(
+COLUMN_POINTS = 241
+"""Width of a column in the narrowest usual template of two columns, `acmart`."""
+PAGE_POINTS = 345
+"""Width of the text in `article`, the narrowest usual template of one column."""
+SEPARATION = {"": 6, "small": 3, "footnotesize": 2}
+"""Points between a column and its edge, by the size of the text; the first is LaTeX's own."""
+SIZES = {"": 1.0, "small": 0.9, "footnotesize": 0.8}
+"""Sizes of text beside the usual one."""
+RAISED = 0.7
+"""Size of a raised letter."""
+LONG_HEADING = 45
+"""Points from which the words of a heading are put on two lines."""
+_LETTERS = {"ijlft.,:;'|()[]- ": 3.4, "mw@=<>+&%MW": 8.0}
+_POINTS = {letter: points for letters, points in _LETTERS.items() for letter in letters}
+
+
+def latex_table(
+    frame: pd.DataFrame, caption: str, label: str, n_words: int = 1, *, grouped: bool = False
+) -> str:
+    """Return a table of LaTeX from escaped cells, the first columns aligned to the left.
+
+    A table that is too wide for a column of a paper gets smaller letters and headings of two lines.
+    If that is not enough, it is a ``table*``, which in a paper of two columns takes both.
+    With `grouped`, the headings have two levels, the first of them is of several columns.
+    """
+    titles = [str(own[-1] if grouped else own) for own in frame.columns]
+    columns = frame.to_numpy(str).T
+    texts = [max(map(_points, column), default=0.0) for column in columns]
+    environment, size = "table", ""
+    if _table_points(titles, texts, size) > COLUMN_POINTS:
+        titles = [
+            _stacked(title, number < n_words) if _points(title) > texts[number] else title
+            for number, title in enumerate(titles)
+        ]
+        widths = {size: _table_points(titles, texts, size) for size in SIZES}
+        if widths["footnotesize"] <= COLUMN_POINTS:
+            size = "small" if widths["small"] <= COLUMN_POINTS else "footnotesize"
+        else:
+            environment = "table*"
+            size = "small" if widths["small"] <= PAGE_POINTS else "footnotesize"
+    width = _table_points(titles, texts, size)
+    heads = pd.Index(titles)
+    if grouped:
+        heads = pd.MultiIndex.from_arrays([frame.columns.get_level_values(0), heads])
+    shown = frame.set_axis(heads, axis="columns")
+    text: str = shown.style.hide(axis="index").to_latex(
         caption=escape_latex(caption),
         label=f"tab:{label}",
         column_format="l" * n_words + "r" * (len(frame.columns) - n_words),
         position_float="centering",
+        multicol_align="c",
         hrules=True,
+        environment=environment,
     )
-    return text
+    before = ""
+    if width > PAGE_POINTS:
+        before += f"% about {width:.0f} pt wide: leave out columns, or use sidewaystable\n"
+    if size:
+        before += f"\\{size}\n\\setlength{{\\tabcolsep}}{{{SEPARATION[size]}pt}}\n"
+    return text.replace("\\begin{tabular}", before + "\\begin{tabular}", 1)
+
+
+def _table_points(titles: Sequence[str], texts: Sequence[float], size: str) -> float:
+    """Return about how many points wide a table is, by its titles and the widths of its texts."""
+    widths = [max(_points(title), width) for title, width in zip(titles, texts, strict=True)]
+    return SIZES[size] * sum(widths) + 2 * SEPARATION[size] * len(widths)
+
+
+def _points(text: str) -> float:
+    """Return about how many points wide an escaped text is in Computer Modern of 10 points."""
+    if stacked := re.fullmatch(r"\\begin\{tabular\}.*?@\{\}\}(.*)\\end\{tabular\}", text):
+        return max(map(_points, stacked[1].split(r"\\")))
+    bare, *raised = re.split(r"\$\^\{\\mathrm\{(\w+)\}\}\$", text)
+    widths = [
+        _POINTS.get(letter, 7.3 if letter.isupper() else 5.2)
+        for letter in re.sub(r"\\[a-zA-Z]+|[{}\\]", "", bare)
+    ]
+    bold = 1.15 if r"\textbf" in bare else 1.0
+    return bold * sum(widths) + RAISED * sum(map(_points, raised))
+
+
+def _stacked(title: str, is_left: bool) -> str:
+    r"""Return an escaped heading of two lines: a metric over its parameters, or words halved.
+
+    >>> print(_stacked("ap(threshold=4)@10", False))
+    \begin{tabular}[b]{@{}r@{}}ap@10\\(threshold=4)\end{tabular}
+    """
+    words = title.split(" ")
+    if found := re.fullmatch(r"([^()]+)(\(.*\))([^()]*)", title):
+        lines = (found[1].strip() + found[3], found[2])
+    elif len(words) > 1 and _points(title) > LONG_HEADING:
+        halves = [(" ".join(words[:n]), " ".join(words[n:])) for n in range(1, len(words))]
+        lines = min(halves, key=lambda half: max(map(_points, half)))
+    else:
+        return title
+    side = "l" if is_left else "r"
+    return rf"\begin{{tabular}}[b]{{@{{}}{side}@{{}}}}{lines[0]}\\{lines[1]}\end{{tabular}}"
 
 
 def table_latex(table: TextTable) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, cast, overload
 
 from harness._util.arguments import quoted
-from harness._util.files import refuse_other_page, write_output
+from harness._util.files import refuse_other_form, refuse_other_page, write_output
 from harness._util.libraries import pd
 from harness._util.names import Named
 from harness.errors import ResultsError, counted
@@ -156,22 +156,22 @@ class SessionViews(Named):
         >>> run.to_latex().startswith(r"\begin{table}")
         True
         """
-        return _written(self.latex(table=table), path)
+        return _written(self.latex(table=table), path, "LaTeX", ".tex")
 
     def to_markdown(self, path: str | Path | None = None) -> str | None:
         """Return verdict, table and notes as Markdown, or write them to a file; as ``table.md``."""
-        return _written(to_markdown(self.info), path)
+        return _written(to_markdown(self.info), path, "Markdown", ".md")
 
     def to_html(self, path: str | Path | None = None) -> str | None:
         """Return verdict, table and notes as HTML, or write them to a file.
 
         It is what a notebook shows, a part of a page; `report` writes a whole page with plots.
         """
-        return _written(html_of(self.info), path)
+        return _written(html_of(self.info), path, "HTML", ".html", ".htm")
 
     def to_csv(self, path: str | Path | None = None) -> str | None:
         """Return `table` as CSV, or write it to a file; as ``table.csv`` of the folder of a run."""
-        return _written(to_csv(self.info), path)
+        return _written(to_csv(self.info), path, "CSV", ".csv")
 
     def to_excel(self, path: str | Path) -> None:
         """Write the results as an Excel workbook.
@@ -187,6 +187,7 @@ class SessionViews(Named):
         ResultsError
             Without openpyxl or xlsxwriter (the extra ``excel``), or if the file cannot be written.
         """
+        refuse_other_form(path, "a workbook of Excel", ".xlsx")
         said = [*verdict_lines(self.info), *(str(note) for note in self.notes)]
         run, notes = cast("Run", self), pd.DataFrame({"notes": said})
         write_workbook(path, {"table": run.table, "pairs": run.pairs, "notes": notes})
@@ -307,10 +308,11 @@ class SessionViews(Named):
         return cast("Run", plugins.hook("compare")([self, *others], anyway=anyway))
 
 
-def _written(text: str, path: str | Path | None) -> str | None:
-    """Return a text, or None after it was written to a file."""
+def _written(text: str, path: str | Path | None, form: str, *endings: str) -> str | None:
+    """Return a text, or None after it was written to a file, whose ending may not be another's."""
     if path is None:
         return text
+    refuse_other_form(path, form, *endings)
     write_output(Path(path), text)
     return None
 

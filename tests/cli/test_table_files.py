@@ -49,7 +49,7 @@ def test_html_and_excel_have_the_rows(call, runs, tmp_path, part):
 
 def test_what_the_ending_does_not_say_is_refused_before_the_run_is_read(call, tmp_path):
     assert "use one of .csv, .md, .html, .tex, .xlsx" in call.refused(
-        "table", "none", "-o", "a.pdf"
+        "table", "none", "-o", "a.zzz"
     )
     said = call.refused("table", "none", "-o", "a.csv", "--format", "latex")
     assert said == "--format latex: a.csv is csv; leave one of them out\n"

@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+import harness
 from harness.report import latex
 from harness.report.methods import checklist, methods, to_latex, to_markdown
 from harness.report.page import build_page
@@ -31,6 +32,32 @@ def test_tables_and_methods_compile(nasty, tmp_path):
     found = subprocess.run([str(ENGINE), *stops, "paper.tex"], cwd=tmp_path, capture_output=True)
     assert found.returncode == 0, found.stdout.decode("utf-8", "replace")[-3000:]
     assert (tmp_path / "paper.pdf").is_file()
+
+
+@pytest.mark.skipif(ENGINE is None, reason="needs pdflatex or tectonic on the path")
+@pytest.mark.timeout(300)
+def test_tables_with_three_metrics_fit_the_columns_of_papers(tmp_path):
+    def data(seed):
+        return {"synthetic": {"n_users": 20, "n_items": 15, "n_ratings": 140, "seed": seed}}
+
+    config = {
+        "dataset": data(0),
+        "algorithms": ["ItemMean", "BaselineOnly"],
+        "metrics": ["ndcg@10", "rmse", "ap(threshold=4)@10"],
+    }
+    first = harness.run(config, results=None)
+    both = harness.run(config | {"dataset": [data(0), data(1)]}, results=None)
+    page = PAPER.replace("[T1]", "[OT1]").replace("{article}", "[twocolumn]{article}")
+    page = page.replace(r"\begin{doc", r"\textwidth=492pt\columnsep=10pt" + "\n" + r"\begin{doc")
+    papers = {"one": PAPER % latex_of_sets([both]), "two": page % latex(first)}
+    for name, text in papers.items():
+        (tmp_path / f"{name}.tex").write_text(text, encoding="utf-8")
+        stops = [] if "tectonic" in str(ENGINE) else ["-interaction=nonstopmode"]
+        command = [str(ENGINE), *stops, f"{name}.tex"]
+        found = subprocess.run(command, cwd=tmp_path, capture_output=True)
+        shown = found.stdout.decode("utf-8", "replace")
+        assert found.returncode == 0, shown[-3000:]
+        assert r"Overfull \hbox" not in shown + found.stderr.decode("utf-8", "replace")
 
 
 def test_braces_environments_and_citations_are_complete(nasty):

@@ -2,11 +2,13 @@
 
 import re
 
+import pandas as pd
 import pytest
 
 import harness
 from harness.errors import ResultsError
 from harness.report.papers import latex_of_sets
+from harness.results.table import latex_table
 
 CONFIG = {
     "split": {"kind": "holdout", "test_size": 0.25},
@@ -100,3 +102,44 @@ def test_the_command_prints_it(runs, cli):
     out = cli.done("table", *folders, "--format", "latex", "--together")
     assert out.strip() == latex_of_sets(runs).strip()
     assert "--together: needs --format latex" in cli.refused("table", *folders, "--together")
+
+
+def test_runs_of_several_data_sets_are_told_how_they_fit_in_one_table(runs, cli):
+    folders = [run.folder for run in runs]
+    for form in ("latex", "text"):
+        err = cli.refused("table", *folders, "--format", form)
+        assert "other data" in err
+        assert "`harness compare RUN... --across` (harness.across)" in err
+        assert "`harness table RUN... --format latex --together` for one table" in err
+
+
+def test_a_wide_table_takes_less_room(runs):
+    wide = latex_of_sets(runs, columns=["ndcg@3", "rmse", "fit s"])
+    assert r"\cmidrule(lr){2-4} \cmidrule(lr){5-7} \cmidrule(lr){8-10}" in wide
+    assert r"\small" in wide
+    assert r"\small" not in latex_of_sets(runs[:1], columns=["rmse"])
+
+
+@pytest.mark.parametrize(
+    ("n_columns", "title", "environment", "size"),
+    [
+        (3, "ndcg@10", "table", ""),
+        (3, "ap(threshold=4)@10", "table", "footnotesize"),
+        (5, "ap(threshold=4)@10", "table*", "footnotesize"),
+        (4, "mean of all users", "table", "small"),
+    ],
+)
+def test_headings_and_letters_follow_the_width(n_columns, title, environment, size):
+    frame = pd.DataFrame([["KNNBaseline"] + ["0.8067$^{\\mathrm{ab}}$"] * n_columns] * 2)
+    frame.columns = ["algorithm", *[title] * n_columns]
+    text = latex_table(frame, "Caption.", "wide")
+    assert text.startswith(rf"\begin{{{environment}}}")
+    assert rf"\end{{{environment}}}" in text
+    assert ("footnotesize" in text, "small" in text) == (size == "footnotesize", size == "small")
+    assert (r"ap@10\\(threshold=4)" in text) == ("(" in title)
+    assert (r"mean of\\all users" in text) == ("mean" in title)
+
+
+def test_a_table_that_fits_nowhere_says_so():
+    frame = pd.DataFrame([["0.5"] * 20], columns=[f"metric{n}" for n in range(20)])
+    assert re.search(r"% about \d+ pt wide: leave out columns", latex_table(frame, "Many.", "many"))

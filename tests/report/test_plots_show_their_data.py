@@ -158,6 +158,47 @@ def test_a_file_says_below_the_plot_what_its_marks_mean(nasty, tmp_path):
     assert plot.write("png", tmp_path).read_bytes() != plot.render("png")
 
 
+def test_a_legend_names_only_what_the_plot_shows(nasty, plain_run):
+    for run in (nasty, plain_run):
+        for kind in OF_EVERY_RUN:
+            try:
+                plot = plots.kinds()[kind](run)
+            except ResultsError:
+                continue
+            with plot_style():
+                axes = Figure(figsize=plot.size).subplots()
+                plot.draw(axes)
+            texts = [text.get_text() for text in axes.findobj(Text)]
+            has_arrow = any(arrow in text for text in texts for arrow in "↑↓←→")
+            assert ("Arrow:" in plot.legend) == has_arrow, kind
+            assert ("≈" in plot.legend) == any("≈" in text for text in texts), kind
+    alone = plots.kinds()["tradeoff"](changed_seconds(plain_run, [1.0, 1.0, 1.0]))
+    assert alone.legend == "Bars: confidence intervals."
+
+
+def changed_seconds(run, seconds):
+    """Return the run, its rows with these seconds to fit and none to score."""
+    info = run.info.model_copy(deep=True)
+    for cell, value in zip(info.cells, seconds, strict=True):
+        cell.fit_seconds, cell.score_seconds = value, 0.0
+    return Run(info, run.users)
+
+
+def test_rows_of_the_same_seconds_are_drawn_side_by_side(plain_run):
+    def places(seconds):
+        axes = drawn("tradeoff", changed_seconds(plain_run, seconds))
+        marks = [line for line in axes.lines if line.get_linestyle() == "None"][:3]
+        return [
+            float(line.get_transform().transform(list(zip(*line.get_data(), strict=True)))[0][0])
+            for line in marks
+        ], axes.figure.dpi / 72
+
+    together, point = places([1.0, 1.0, 1.01])
+    assert all(abs(b - a) >= 2.9 * point for a, b in combinations(together, 2))
+    apart, _ = places([0.01, 1.0, 100.0])
+    assert min(b - a for a, b in pairwise(sorted(apart))) > 20 * point
+
+
 def test_spread_shows_every_cell(nasty, table):
     order = table.ranked("ndcg@10").index
     points = [(cell.scores["ndcg@10"].mean, float(order(cell.algorithm))) for cell in table.cells]

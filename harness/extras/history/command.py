@@ -14,6 +14,7 @@ from harness.console.command import command
 from harness.console.screen import plain, say, say_written, show_table
 from harness.extras.history.page import write_history_page
 from harness.extras.history.values import history as values
+from harness.extras.history.values import start_times
 from harness.results.table import decimals, rounded
 
 if TYPE_CHECKING:
@@ -88,21 +89,23 @@ def _show(line: HistoryLine, baseline: str) -> None:
     places = decimals(width / 4 for width in widths if math.isfinite(width))
     rows = [
         (
-            point.started[:16].replace("T", " "),
+            start,
             *(rounded(value, places) for value in (point.value, point.low, point.high)),
             "" if point.n_users is None else point.n_users,
             "; ".join([f"not comparable: {', '.join(point.breaks)}"] * bool(point.breaks)
                       + point.changes),
         )
-        for point in points
+        for point, start in zip(points, start_times([p.started for p in points]), strict=True)
     ]  # fmt: skip
     columns = [*COLUMNS]
     if line.has_differences:
         columns.insert(-1, f"less {baseline}")
         shown = [_difference(point, places) for point in points]
         rows = [(*row[:-1], text, row[-1]) for row, text in zip(rows, shown, strict=True)]
+    if not any(row[-1] for row in rows):
+        columns, rows = columns[:-1], [row[:-1] for row in rows]
     below = [number for number, point in enumerate(points) if point.breaks]
-    show_table(columns, rows, words=(COLUMNS[0], COLUMNS[-1]), below=below)
+    show_table(columns, rows, words={COLUMNS[0], COLUMNS[-1]} & {*columns}, below=below)
 
 
 def _difference(point: Point, places: int) -> str:

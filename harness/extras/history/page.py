@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness import metrics
 from harness._util.files import write_output
-from harness.extras.history.values import BREAKS, DEFINITION
+from harness.extras.history.values import BREAKS, DEFINITION, start_times
 from harness.report.drawing import LABEL, SUBTITLE, WIDTH, drop_crowded_ticks, rendered
 from harness.report.page import inline_svg, page_of
 from harness.report.styles import FAINT, MUTED, algorithm_styles
@@ -48,7 +48,9 @@ def write_history_page(history: History, path: Path) -> Path:
         drawn = [(names[0], inline(names[0], history, lines), False)]
         if history.baseline and any(line.has_differences for line in lines):
             drawn.append((names[1], inline(names[1], history, lines, is_difference=True), True))
-        figures.append((", ".join(place), drawn, marks_of(lines), lines))
+        started = [start for start, _ in runs_of(lines)]
+        times = dict(zip(started, start_times(started), strict=True))
+        figures.append((", ".join(place), drawn, marks_of(lines), lines, times))
     page = page_of("history.html", history=history, figures=figures)
     return write_output(path, page, "choose another place with --page")
 
@@ -162,14 +164,13 @@ MOST_MARKED = 15
 
 
 def _days(started: Sequence[str]) -> list[str]:
-    r"""Return the days of starts, with the time where two are of one day.
+    r"""Return the days of starts, with the time where two are of one day, as exact as is needed.
 
     >>> _days(["2026-11-26T02:41:07", "2026-11-27T02:41:07"])
     ['11-26', '11-27']
     >>> _days(["2026-11-26T02:41:07", "2026-11-26T03:41:07"])
     ['11-26\n02:41', '11-26\n03:41']
     """
-    days = [text[5:10] for text in started]
     if len({text[:10] for text in started}) == len(started):
-        return days
-    return [f"{day}\n{text[11:16]}" for day, text in zip(days, started, strict=True)]
+        return [text[5:10] for text in started]
+    return [text[5:].replace(" ", "\n") for text in start_times(started)]

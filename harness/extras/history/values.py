@@ -306,3 +306,15 @@ def _settings(info: RunInfo, row: RowResult) -> object:
     algorithms = info.experiment.algorithms
     settings = [config for config in algorithms if config.title == row.algorithm]
     return settings, info.config.get("tuning")
+
+
+def start_times(started: Sequence[str]) -> list[str]:
+    """Return starts of runs as people read them, with seconds if two are of one minute.
+
+    >>> start_times(["2026-11-26T02:41:07", "2026-11-27T02:41:07"])
+    ['2026-11-26 02:41', '2026-11-27 02:41']
+    >>> start_times(["2026-11-26T02:41:07", "2026-11-26T02:41:59"])
+    ['2026-11-26 02:41:07', '2026-11-26 02:41:59']
+    """
+    length = 16 if len({text[:16] for text in started}) == len(started) else 19
+    return [text[:length].replace("T", " ") for text in started]

@@ -5,6 +5,7 @@ import dataclasses
 import pytest
 from matplotlib.figure import Figure
 
+from harness.extras.history.command import _show
 from harness.extras.history.page import draw_history, marks_of, plot_history, write_history_page
 from harness.extras.history.values import History, Point
 from harness.extras.history.values import HistoryLine as Line
@@ -65,3 +66,24 @@ def test_the_plot_is_a_file_that_is_the_same_twice(form, start):
     first, second = (plot_history("ndcg@10", [LINE], form) for _ in range(2))
     assert first.startswith(start)
     assert form == "svg" or first == second
+
+
+def test_runs_of_one_minute_are_told_apart(tmp_path):
+    points = [
+        dataclasses.replace(each, started=f"2026-11-01T02:41:{second:02}+00:00")
+        for second, each in enumerate(POINTS)
+    ]
+    lines = [dataclasses.replace(LINE, points=points)]
+    path = tmp_path / "history.html"
+    write_history_page(dataclasses.replace(HISTORY, lines=lines), path)
+    page = path.read_text(encoding="utf-8")
+    for second in range(3):
+        assert f"<td>2026-11-01 02:41:0{second}</td>" in page
+        assert f">02:41:0{second}</text>" in page
+
+
+def test_a_history_of_one_run_has_no_empty_column(capsys):
+    _show(dataclasses.replace(LINE, points=POINTS[:1]), "")
+    assert "changed since" not in capsys.readouterr().out
+    _show(LINE, "")
+    assert "changed since the run above" in capsys.readouterr().out
