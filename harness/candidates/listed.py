@@ -161,7 +161,7 @@ class OfFunction(_OfPairs):
     @classmethod
     def _is_of_module(cls, name: str) -> str:
         if not re.fullmatch(plugins.OBJECT, name):
-            raise ValueError(f"found {name!r}; name a function of a module, as mine:nearby")
+            raise ValueError(f"found {name!r}; name a function of a module, such as mine:nearby")
         return name
 
     @property

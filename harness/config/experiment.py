@@ -262,7 +262,7 @@ class GroupSection(Section):
     @model_validator(mode="after")
     def _has_one_side(self) -> Self:
         if (self.users is None) == (self.items is None):
-            raise ValueError("give either `users` or `items`, as {users: training_ratings}")
+            raise ValueError("give either `users` or `items`, such as {users: training_ratings}")
         if self.quantiles and self.title in ("users: known", "items: popularity"):
             raise ValueError(f"quantiles: {self.by} has its own groups; leave it out")
         return self
@@ -326,7 +326,7 @@ class Execution(Section):
             raise ValueError(f"no executor {self.executor!r}; {suggestion(self.executor, choices)}")
         if self.executor == "dask" and self.scheduler is None:
             raise ValueError(
-                "`executor: dask` without `scheduler`; give its address, as tcp://host:8786"
+                "`executor: dask` without `scheduler`; give its address, such as tcp://host:8786"
             )
         if self.executor == LOCAL and self.scheduler is not None:
             raise ValueError("`scheduler` without `executor: dask`; add it, or leave this out")
@@ -362,7 +362,7 @@ class AlgorithmConfig(Section):
     model: str | None = None
     """The library's model, such as `MF`."""
     python: str | None = None
-    """An interpreter that has the library, in place of its own environment; it is started."""
+    """An interpreter that has the library, used in place of the library's own environment."""
     label: str | None = Field(default=None, min_length=1, max_length=80)
     """Name of the row in the table; by default the algorithm's name. Labels must differ."""
     params: dict[str, Any] = Field(default_factory=dict)

@@ -328,7 +328,8 @@ def named_columns(text: str | None, roles: Sequence[str], option: str) -> dict[s
         role, _, name = (word.strip() for word in part.partition("="))
         if role not in roles or not name:
             raise click.UsageError(
-                f"{option} {part}: write role=name, as user=who; the roles are {', '.join(roles)}"
+                f"{option} {part}: write role=name, such as user=who; the roles are "
+                f"{', '.join(roles)}"
             )
         columns[role] = int(name) if name.isascii() and name.isdigit() and int(name) else name
     return columns

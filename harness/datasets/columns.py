@@ -116,7 +116,7 @@ def find_columns(
         positions = roles.positions(names, role)
         if len(positions) > 1:
             one, other = (names[position] for position in positions[:2])
-            instead = f", or name it, as {Remedy({'columns': {role: one}})}"
+            instead = f", or name it, such as {Remedy({'columns': {role: one}})}"
             can_be_named = roles is RATINGS and one != other  # others have no key `columns`
             raise ColumnsError(
                 f"{where}: both {one!r} and {other!r} may be the {role}",

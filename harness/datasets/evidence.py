@@ -262,7 +262,7 @@ def placed_columns(
             is_text = not is_number(third.replace(",", "."))
             header = is_text if header is None else header
             if is_text and third:
-                shows = f": a header, it seems, as {third!r} is not a number"
+                shows = f": a header, it seems, because {third!r} is not a number"
     elif header is None:
         header = True
     if header:
@@ -431,14 +431,14 @@ def with_proposal(
     if len(at) > 1 and names[at[0]] == names[at[1]]:
         keys = Remedy({"columns": {error.roles[0]: at[0] + 1}})
         return ColumnsError(
-            error.finding, f"rename one, or name it by position, as {keys}", error.roles
+            error.finding, f"rename one, or name it by position, such as {keys}", error.roles
         )
     if not lacking or proposed.keys() != {*lacking} or not columns[0].texts:
         return error
     named_so = {"columns": {role: proposed[role] for role in lacking}}
     keys = Remedy({**named_so, "values": of_words} if of_words else named_so)
     them, are = ("it", "column") if len(lacking) == 1 else ("them", "columns")
-    advice = f"call the {are} {joined(lacking)}, or name {them}, as {keys}"
+    advice = f"call the {are} {joined(lacking)}, or name {them}, such as {keys}"
     return ColumnsError(error.finding, advice, error.roles)
 
 
@@ -574,7 +574,7 @@ def _refuse_unusual(columns: Sequence[SampledColumn], where: str) -> None:
         roles = dict(zip(RATINGS.required, (other.column for other in others), strict=True))
         if times:
             roles["timestamp"] = times[0].column
-        advice = f"name the columns by position, as {Remedy({'columns': roles})}"
+        advice = f"name the columns by position, such as {Remedy({'columns': roles})}"
         if len(columns) > 4:
             exchanged = {**roles, "user": roles["item"], "item": roles["user"]}
             advice += f", or {Remedy({'columns': exchanged})} where the item comes first"

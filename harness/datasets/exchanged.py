@@ -179,7 +179,7 @@ def _read_rows(
             raise
         asked = [role for role in KINDS if role in required or role == "item"]
         example = ",".join(f"{role}={position}" for position, role in enumerate(asked, 1))
-        raise DataError(f"{error}, or name columns, as {example}") from None
+        raise DataError(f"{error}, or name columns, such as {example}") from None
 
 
 def _order(

@@ -69,7 +69,7 @@ def add(ratings: Ratings, role: str, source: Any, base: Path | None = None) -> R
             raise DataError(
                 f"{table.at(-1)}: the first line is not a header, because {first!r} is the id of "
                 "a rated "
-                f"{role}; name the columns, as columns: [id, title, year]"
+                f"{role}; name the columns, for example columns: [id, title, year]"
             )
     frame, notes = _aligned(ratings, role, table)
     if (genres := getattr(section, "genres", None)) is not None:
@@ -214,10 +214,12 @@ def _distinct(names: Sequence[str], where: str) -> list[str]:
         if names.count(name) > 1:
             raise DataError(
                 f"{where}: {names.count(name)} columns are called {name!r}; rename one, or if this "
-                "is not a header, name them all, as columns: [id, title, year]"
+                "is not a header, name them all, for example columns: [id, title, year]"
             )
     if len(names) < 2:
-        raise DataError(f"{where}: one column, {names[0]!r}; name the separator, as separator: ';'")
+        raise DataError(
+            f"{where}: one column, {names[0]!r}; name the separator, such as separator: ';'"
+        )
     return list(names)
 
 
@@ -263,8 +265,9 @@ def _aligned(ratings: Ratings, role: str, table: Table) -> tuple[pd.DataFrame, l
     is_rated = features.index.isin(rated)
     if not is_rated.any():
         raise DataError(
-            f"{where}: none of its ids, as {ids[0]!r}, is among the {role} ids of {ratings.name}, "
-            f"as {str(rated[0])!r}; name the column of ids, as id: {list(table.ids)[-1]}"
+            f"{where}: none of its ids, such as {ids[0]!r}, is among the {role} ids of "
+            f"{ratings.name}, such as {str(rated[0])!r}; name the column of "
+            f"ids: id: {list(table.ids)[-1]}"
         )
     notes = list(table.notes)
     if n_absent := len(rated) - int(is_rated.sum()):

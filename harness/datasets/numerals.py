@@ -153,12 +153,13 @@ def written_alike(texts: Sequence[str]) -> WrittenNumbers | None:
         top = float(most)
         if not 0 < top <= MOST_RATING or numbers.min() < 0 or numbers.max() > top:
             return None
-        return WrittenNumbers(numbers, f"numbers of {most}, as {example}", (_lowest(numbers), top))
+        written = f"numbers of {most}, such as {example}"
+        return WrittenNumbers(numbers, written, (_lowest(numbers), top))
     if after[0] in ("%", "percent", "per cent", "prozent", "pct"):
         if numbers.min() < 0 or numbers.max() > 100:
             return None
         return WrittenNumbers(numbers, "percentages", (0.0, 100.0))
-    return WrittenNumbers(numbers, f"numbers with words around them, as {example}", None)
+    return WrittenNumbers(numbers, f"numbers with words around them, such as {example}", None)
 
 
 def _of_parts(match: re.Match[str]) -> str:
@@ -178,7 +179,7 @@ def _of_stars(texts: Sequence[str]) -> WrittenNumbers | None:
     top = totals.pop() if empty.any() else float(full.max())
     low = _lowest(full)
     scale = (low, top) if low < top else None
-    return WrittenNumbers(full, f"counts of stars, as {texts[0]}", scale)
+    return WrittenNumbers(full, f"counts of stars, such as {texts[0]}", scale)
 
 
 def _lowest(numbers: NDArray[np.float64]) -> float:
@@ -300,7 +301,7 @@ def checked_values(values: Any) -> Any:
         for name in names:
             texts.setdefault(name, number)
     if not texts:
-        raise ValueError("no texts; name some, as {like: 1, dislike: 0}")
+        raise ValueError("no texts; name some, such as {like: 1, dislike: 0}")
     of: dict[str, tuple[str, Any]] = {}
     for text, number in texts.items():
         first, other = of.setdefault(_name(text), (text, number))

@@ -436,7 +436,7 @@ class DatasetSection(_File):
         if self.scale is not None and (self.synthetic is not None or self.name == "synthetic"):
             raise ValueError("the scale of synthetic ratings is a key of `synthetic`; put it there")
         if self.name is None and self.path is None and self.synthetic is None:
-            raise ValueError("no data is named; give name (as ml-100k), path or synthetic")
+            raise ValueError("no data is named; give name (such as ml-100k), path or synthetic")
         if self.decimal is not None and self.decimal == self.thousands:
             raise ValueError(
                 f"thousands: {self.thousands!r} is the decimal mark too; give two different ones"

@@ -424,8 +424,8 @@ def _zero_cosine(model: surprise.AlgoBase) -> str:
     raw = trainset.to_raw_uid(inner) if by_user else trainset.to_raw_iid(inner)
     return (
         f"two {noun}s have no cosine if one of them has only ratings of 0 for the {other}s "
-        f"that both have, as {noun} {raw!r} with {counted(int(zeros[inner]), 'rating')} of 0; use "
-        "another similarity, such as `sim_options: {name: msd}`, or leave ratings of 0 out"
+        f"that both have, such as {noun} {raw!r} with {counted(int(zeros[inner]), 'rating')} of 0; "
+        "use another similarity, such as `sim_options: {name: msd}`, or leave ratings of 0 out"
     )
 
 

@@ -542,8 +542,8 @@ def _entry(kind: type) -> type[base.Algorithm]:
     entry = registry.entry_of(kind)
     if entry is None or entry.model_class is not kind or not entry.can_be_saved:
         raise AlgorithmError(
-            f"{kind.__name__}: models of your own class or of another library cannot be saved; "
-            "keep the config, and fit again"
+            f"{kind.__name__}: a model of your own class, or from another library, cannot be "
+            "saved; keep the config, and fit again"
         )
     return entry
 

@@ -250,7 +250,7 @@ class ParameterPlot(Plot):
                 self.lines.append(Line(line.algorithm, line.parameter, values, line.rest))
         if not self.lines:
             raise self._nothing(
-                "no two rows differ in only one parameter; add some, as {name: KNNBasic, "
+                "no two rows differ in only one parameter; add some, such as {name: KNNBasic, "
                 "label: k 5, params: {k: 5}} and another with k: 20"
             )
         self.parameter = self.parameter or self.lines[0].parameter

@@ -166,7 +166,9 @@ def _check_statistics(info: RunInfo) -> None:
         names = {mean.algorithm for mean in comparison.algorithms}
         for pair in [*comparison.pairs, *(comparison.baseline or [])]:
             if pair.first == pair.second or not {pair.first, pair.second} <= names:
-                raise ValueError("statistics: a pair of an unknown algorithm, or of one alone")
+                raise ValueError(
+                    "statistics: a pair of an unknown algorithm, or of one with itself"
+                )
 
 
 def _check_conventions(info: RunInfo) -> None:

@@ -353,7 +353,7 @@ def explained(error: ErrorDetails, top: type[Section], data: object) -> str:
             return f"found {shown}; write a list: [{entry}]"
         case "model_type" | "model_attributes_type" | "dict_type":
             short = "" if kind == "dict_type" else sections_at(top, location)[0].short
-            alone = f", or its `{short}` alone" if short else ""
+            alone = f", or only its `{short}`" if short else ""
             return f"found {shown}; it must be a mapping of keys to values{alone}"
         case "string_type" if not isinstance(value, dict | list):
             return f"found {shown}; {_as_text(value)}"

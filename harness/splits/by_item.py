@@ -80,7 +80,7 @@ class ItemFraction(DrawnSplit):
     to the even one, so an item with few ratings may be in only one set."""
     random_state: LegacySeed = None
     like: Literal["recommenders"] | None = None
-    """Order both parts by item and draw, row for row as `python_stratified_split` with
+    """Order both sets by item and draw, row for row as `python_stratified_split` with
     `filter_by="item"` of Microsoft's Recommenders; null: the order of the data."""
 
     def draw(self, ratings: Ratings, state: int) -> tuple[list[Parts], Notes]:

@@ -79,8 +79,9 @@ class _PerUser(DrawnSplit):
             reason = f"{counted(few.sum(), 'user')} {'has' if few.sum() == 1 else 'have'} {need}"
             if self.too_few == "error":
                 raise SplitError(
-                    f"{self.describe()}: {reason} (as user {str(ratings.user_ids[few][0])!r}); "
-                    f"{advice}, or set too_few: train or too_few: drop"
+                    f"{self.describe()}: {reason} (for example user "
+                    f"{str(ratings.user_ids[few][0])!r}); {advice}, or set "
+                    "too_few: train or too_few: drop"
                 )
             code = "users-in-training-only" if self.too_few == "train" else "users-left-out"
             notes = (Note(code, {"n": few.sum(), "need": need}),)
@@ -191,7 +192,7 @@ class LeaveNOut(_PerUser):
     """Fewest training ratings that a tested user keeps."""
     too_few: Policy = "error"
     """Policy for users with fewer than `n + min_train` ratings: an error, all of them training, or
-    out of both parts (as Surprise)."""
+    out of both sets (as in Surprise)."""
     n_splits: Folds = 1
     """How many independent random draws; folds may overlap."""
     random_state: Seed = None

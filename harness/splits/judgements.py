@@ -99,9 +99,9 @@ class Judgements(SplitSection):
         unknown = codes < 0
         if unknown.all():
             raise SplitError(
-                f"{self.path}: none of its {role}s, as {column.ids[0]!r}, is in {name}, whose "
-                f"{role}s are as {str(ids[0])!r}; give judgements of the same data set, with ids "
-                "written alike"
+                f"{self.path}: none of its {role}s, such as {column.ids[0]!r}, is in {name}, whose "
+                f"{role}s look like {str(ids[0])!r}; give judgements of the same data set, with "
+                "ids written alike"
             )
         codes[unknown] = len(ids) + np.arange(np.count_nonzero(unknown))
         return codes[column.codes], np.append(ids, column.ids[unknown])

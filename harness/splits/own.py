@@ -112,7 +112,7 @@ class Split(_Own, DrawnSplit):
             train, test = (self._rows(part, len(ratings), where) for part in parts)
             if n_both := len(np.intersect1d(train, test)):
                 raise SplitError(
-                    f"{where}: {counted(n_both, 'rating')} in both parts; yield parts that share "
+                    f"{where}: {counted(n_both, 'rating')} in both sets; yield parts that share "
                     "no row"
                 )
             folds.append((train, test))

@@ -49,7 +49,9 @@ class Holdout(DrawnSplit):
     def _some_size(self) -> Self:
         test, train = self.test_size, self.train_size
         if test is None and train is None:
-            raise ValueError("neither `test_size` nor `train_size`; give one, as test_size: 0.2")
+            raise ValueError(
+                "neither `test_size` nor `train_size`; give one, such as test_size: 0.2"
+            )
         if isinstance(test, float) and isinstance(train, float) and test + train > 1 + 1e-9:
             raise ValueError(
                 f"`test_size` {test} and `train_size` {train} are more than the whole; "

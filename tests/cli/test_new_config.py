@@ -164,7 +164,7 @@ def test_columns_with_unusual_names_are_named_in_one_option(call, tmp_path):
         advice = "`harness new a.yaml --dataset a.csv`"
         assert advice in call.refused("new", "a.csv", "--yes", *force).replace("\n", " ")
     err = call.refused("new", "c.yaml", "--dataset", "a.csv")
-    assert err.endswith("name them, as `--columns user=who,item=what,rating=mark`\n")
+    assert err.endswith("name them, such as `--columns user=who,item=what,rating=mark`\n")
     assert not (tmp_path / "c.yaml").exists()
     columns = "user=who,item=2,rating=mark"
     assert call("new", "c.yaml", "--dataset", "a.csv", "--columns", columns)[0] == 0
@@ -182,7 +182,7 @@ def test_columns_with_unusual_names_are_named_in_one_option(call, tmp_path):
     err = call.refused("new", "d.yaml", "--columns", columns)
     assert err == "--columns: needs a file of ratings; give one with --dataset\n"
     err = call.refused("new", "d.yaml", "--dataset", "a.csv", "--columns", "person=who")
-    assert "write role=name, as user=who" in err
+    assert "write role=name, such as user=who" in err
 
 
 @pytest.mark.parametrize(

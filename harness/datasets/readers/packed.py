@@ -555,8 +555,8 @@ def not_read(path: Path, where: str = "") -> str:
         return "no rows of data, nothing but blanks; write or fetch it again"
     if re.match(rb"\(\w+, ?\w+\)\t\w+\t\w+", head):
         return (
-            "for each user and item, other items that are not rated (as .test.negative of NCF), "
-            "and no ratings; give the file of ratings beside it, such as "
+            "for each user and item, other items that are not rated (such as .test.negative of "
+            "NCF), and no ratings; give the file of ratings beside it, such as "
             f"{path.name.replace('.negative', '.rating')}"
         )
     if not head.strip(b"\0"):

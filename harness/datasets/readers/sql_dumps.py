@@ -104,7 +104,9 @@ class SQLDump(Reader):
         """Read the columns that are needed of a table; every fault has its line."""
         where, roles = options.where, options.roles
         if options.query is not None:
-            raise DataError(f"{where}: a dump has no queries; name the table, as table: ratings")
+            raise DataError(
+                f"{where}: a dump has no queries; name the table, such as table: ratings"
+            )
         dump = _chosen(_tables(path, where), options)
         positions = find_columns(dump.columns, options.columns, where, roles)
         if not dump.rows:

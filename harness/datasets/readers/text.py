@@ -116,7 +116,7 @@ def _other_separator(line: str, least: int) -> str:
     sign = next((sign for sign in signs if line.count(sign) >= least - 1), "")
     if not sign:
         return "give lines with all of them, or name what parts them under separator"
-    return f"name the separator, as {Remedy({'separator': sign})}"
+    return f"name the separator, such as {Remedy({'separator': sign})}"
 
 
 SAMPLE = 1 << 16
@@ -305,7 +305,7 @@ def header_and_columns(
             text = next((mark for mark in marks if not _is_rating(mark, options)), None)
             if text is not None:
                 header = True
-                where += f": a header, it seems, as {text!r} is not a number" * bool(text)
+                where += f": a header, it seems, because {text!r} is not a number" * bool(text)
     if header:
         return True, find_columns(fields, options.columns, where, roles)
     if by_name:

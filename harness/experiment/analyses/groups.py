@@ -152,7 +152,7 @@ def _by_column(section: GroupSection, split: Split) -> tuple[list[str], Masks]:
         names = sorted(flags.columns, key=natural)
         if len(names) > MOST_GROUPS:
             raise DataError(
-                f"groups: {section.title}: {counted(len(names), 'value')}, as {names[0]!r}; "
+                f"groups: {section.title}: {counted(len(names), 'value')}, such as {names[0]!r}; "
                 f"use a column of numbers, or of at most {MOST_GROUPS} values"
             )
         if UNKNOWN in names:  # a genre of MovieLens

@@ -335,7 +335,7 @@ def require_own_trainset(trainset: Any, *, is_checked: bool = False) -> None:
     if type(trainset) is not surprise.Trainset:
         raise NotAccelerated(f"a training set of type {type(trainset).__name__}")
     if not _methods_of_trainset().isdisjoint(vars(trainset)):
-        raise NotAccelerated("a training set with a method of its own")
+        raise NotAccelerated("a training set with its own method")
     if not is_checked:
         _refuse(_change(_OF_TRAINSET, _UNUSED))
 

@@ -174,7 +174,7 @@ def say_similarities(model: Any, name: str) -> None:
 
 def _require_finite(columns: ColumnTrainset) -> None:
     if not np.isfinite(columns.by_user.ratings).all():  # of which Surprise makes whole numbers
-        raise NotAccelerated("a rating that is no number")
+        raise NotAccelerated("a rating that is not a number")
 
 
 def _fit_slope_one(model: Any, entry: Any, columns: ColumnTrainset) -> Learnt:

@@ -60,7 +60,7 @@ def scored_rows(trainset: surprise.Trainset, rows: Any) -> Scored:
     ):
         return last
     if not set(map(type, rows)) <= {tuple, list} or not set(map(len, rows)) <= {3}:
-        raise NotAccelerated("a test set whose members are no triples")
+        raise NotAccelerated("a test set whose members are not triples")
     users, items, ratings = (list(map(itemgetter(place), rows)) for place in range(3))
     truth = np.array(ratings, np.float64) if set(map(type, ratings)) <= NUMBERS else None
     codes = [

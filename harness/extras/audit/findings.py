@@ -28,7 +28,7 @@ class Finding(Record):
     what, where : str
         What was found, with its numbers; and the rows, users or algorithms.
     effect : dict of str to dict of str to float
-        By metric, its values with and without the fault, or under each choice; None if unknown.
+        By metric, its values with and without the problem, or under each choice; None if unknown.
     case : str
         A published case.
     """

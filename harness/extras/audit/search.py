@@ -103,7 +103,7 @@ class AuditSearch:
         """
         before, after = ({} if side is None else self.scores(*side) for side in sides)
         return {
-            label: {"as it is": before.get(label), "without the fault": value}
+            label: {"as it is": before.get(label), "without the problem": value}
             for label, value in after.items()
             if value != before.get(label)
         }

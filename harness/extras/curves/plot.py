@@ -38,7 +38,7 @@ class LearningPlot(Plot):
         curves = required_curves(self.summary.info)
         largest = {[*curve.tables.values()][-1]: curve for curve in curves}
         if (curve := largest.get(self.table.key)) is None:
-            raise self._nothing("the curve is drawn with the table of its largest share")
+            raise self._nothing("the curve is part of the table of its largest fraction")
         return curve
 
     def _select(self) -> pd.DataFrame:

@@ -66,7 +66,7 @@ def similar(
     """
     if (item is None) == (user is None):
         both = "neither `item` nor" if item is None else "both `item` and"
-        raise AlgorithmError(f"similar: {both} `user`; give one of them, as item='1'")
+        raise AlgorithmError(f"similar: {both} `user`; give one of them, such as item='1'")
     if n < 1:
         raise AlgorithmError(f"similar: n is {n}; give a whole number from 1")
     side, asked = ("item", item) if user is None else ("user", user)

@@ -59,7 +59,7 @@ def history(
 
     What changed since the run before is beside each value: settings, code, and versions of
     packages. A line is drawn where two values cannot be compared, because data, split, definition
-    or seed differ, or other cells failed. The difference to the baseline is that of the same run,
+    or seed differ, or other cells failed. The difference to the baseline is within one run,
     on the same data, so it can be followed where the data change every day.
     """
     (run,) = options.opened((name,), results)

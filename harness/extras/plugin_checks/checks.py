@@ -58,7 +58,7 @@ def problems_of(module: str, names: Sequence[str]) -> dict[str, list[str]]:
         problems[name] = list(dict.fromkeys(first[name].problems + second[name].problems))
         if len({first[name].digest, second[name].digest} - {""}) > 1:
             problems[name].append(
-                "its numbers are others in another process; draw from its seed alone, and depend "
+                "its numbers differ in another process; draw only from its seed, and depend "
                 "on no order of sets"
             )
     return problems

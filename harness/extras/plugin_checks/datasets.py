@@ -29,7 +29,7 @@ def steps(name: str) -> Iterator[str | bytes]:
     first, second = load(name), load(name)
     yield from _ratings(first)
     if first.fingerprint != second.fingerprint:
-        yield "it gives other ratings when it is asked again; draw from a seed of its own"
+        yield "it gives different ratings when it is asked again; draw from its own seed"
     yield first.fingerprint.encode()
 
 

@@ -68,7 +68,7 @@ def steps(name: str) -> Iterator[str | bytes]:
             return
         again = _scores(metric, *evidence())
         if _values(again) != _values(scores):
-            yield f"{metric}: the same input gives other scores; draw nothing without a seed"
+            yield f"{metric}: the same input gives different scores; draw nothing without a seed"
         yield _values(scores)
         is_defined |= not np.isnan(np.append(scores.per_user, scores.mean)).all()
     if not is_defined:
@@ -143,7 +143,7 @@ def _faults(metric: Metric, scores: Scores) -> Iterator[str]:
     if outside.any():
         yield (
             f"{metric}: {counted(int(outside.sum()), 'score')} outside its range {low:g} to "
-            f"{high:g}, as {values[outside][0]:g}; correct the function or declare the range"
+            f"{high:g}, such as {values[outside][0]:g}; correct the function or declare the range"
         )
 
 

@@ -42,7 +42,7 @@ def steps(name: str) -> Iterator[str | bytes]:
             yield "`recognises` returns no bool; return True or False"
             return
         if recognised_by(reader, head, "noise"):
-            yield f"`recognises` says yes to {noise}; let it say yes to files of its format alone"
+            yield f"`recognises` says yes to {noise}; let it say yes only to files of its format"
     with tempfile.TemporaryDirectory(prefix="harness-") as scratch:
         path = Path(scratch, f"ratings{endings[0] if endings else ''}")
         if _write(reader, path):
@@ -64,7 +64,7 @@ def _read(name: str, path: Path) -> Iterator[str | bytes]:
     before = _content(path)
     first, second = (load({"path": str(path), "format": name}) for _ in range(2))
     if first.fingerprint != second.fingerprint:
-        yield "it reads other ratings when it reads a file again; depend on the file alone"
+        yield "it reads different ratings when it reads a file again; depend only on the file"
     if not np.isfinite(first.ratings).all():
         yield "its ratings are not finite; return numbers"
     written = example_ratings(spaces=getattr(reader_named(name), "spaces_in_ids", True))

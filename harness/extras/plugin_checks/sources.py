@@ -42,7 +42,7 @@ def steps(name: str) -> Iterator[str | bytes]:
 def _model(source: Source, name: str) -> Iterator[str | bytes]:
     spelled = source.canonical(name)
     if source.canonical(spelled) != spelled:
-        yield f"{name}: its spelling has another spelling; return the one of tables"
+        yield f"{name}: its spelling has another spelling; return the spelling that tables show"
     entry: object = source.entry(name)
     if not (isinstance(entry, type) and issubclass(entry, Algorithm)):
         yield f"{name}: `entry` returns {entry!r}; return a subclass of `Algorithm`"

@@ -109,11 +109,11 @@ def _split(section: SplitSection, ratings: Ratings) -> Iterator[str | bytes]:
             raise SplitError(f"{title}no fold; give one at least")
         again = section.splits(ratings, part, SEED, None)
         if _rows(splits) != _rows(again):
-            yield f"{title}the same seed gives other rows; draw from `rng` alone"
+            yield f"{title}the same seed gives different rows; draw only from `rng`"
         allowed = np.arange(len(ratings)) if part is None else part
         for split in splits:
             if len(np.setdiff1d([*split.train, *split.test], allowed)):
-                yield f"{title}rows that are not in what it divides; give rows of that alone"
+                yield f"{title}rows that are not in what it splits; give only rows of that"
         yield _rows(splits)
     for name, text in (("describe", section.describe()), ("sentence", section.sentence())):
         if not (isinstance(text, str) and text.strip()):
@@ -129,7 +129,7 @@ def _filter(section: FilterSection, ratings: Ratings) -> Iterator[str | bytes]:
         )
         return
     if not np.array_equal(mask, section.keep(ratings, SEED)):
-        yield "the same seed keeps other rows; draw from `state` alone"
+        yield "the same seed keeps different rows; draw only from `state`"
     if not section.describe().strip():
         yield "`describe` returns no text; return a name"
     yield mask.tobytes()

@@ -44,7 +44,7 @@ def _report(
     if min(len(only), len(rest)) < max(FEWEST, PART * n_all):
         return
     values: dict[str, float] = {}
-    for name, users in (("with other items", rest), ("with test items alone", only)):
+    for name, users in (("with other items", rest), ("with only test items", only)):
         sides = [None if t is None else t[t["user"].isin(users)] for t in (rows, truth)]
         assert sides[0] is not None
         values[name] = search.scores(sides[0], sides[1])[search.label]

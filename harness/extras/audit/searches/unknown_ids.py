@@ -51,7 +51,7 @@ def of_lists(search: AuditSearch, rows: pd.DataFrame, truth: pd.DataFrame) -> bo
     numbers = [table.copy() for table in (rows, truth)]
     for table, role in itertools.product(numbers, PAIR):
         table[role] = table[role].str.extract(NUMBER, expand=False).fillna("")
-    effect: Values = {search.label: {"as it is": 0.0, "without the fault": None}}
+    effect: Values = {search.label: {"as it is": 0.0, "without the problem": None}}
     if not any(table.duplicated(PAIR).any() for table in numbers):
         listed, judged = numbers
         if len(lists_of(listed, judged).relevance):
