@@ -169,7 +169,7 @@ class Wide(NamedTuple):
 class Placed(NamedTuple):
     """What was decided: whether the first line is a header, and the column of each role.
 
-    `wide` is there in place of columns where each item has a column of its own.
+    `wide` is there in place of columns where each item has its own column.
     """
 
     header: bool
@@ -495,7 +495,7 @@ def _by_position(
 def is_numbered(columns: Sequence[SampledColumn]) -> bool:
     """Return whether the first column numbers the rows: a user, an item and a rating follow it.
 
-    A row number rises by one from row to row. Where the fourth column is a time, the first three
+    A row number rises by one from row to row. If the fourth column is a time, the first three
     are read as usual: users may have one rating each.
     """
     if len(columns) < 4 or not columns[0].counts or columns[3].is_time:
@@ -634,12 +634,12 @@ NOT_ITEMS = frozenset(
         "mittelwert", "durchschnitt", "summe",
     )
 )  # fmt: skip
-"""Names of columns that are no items, without blanks and in small letters."""
+"""Names of columns that are not items, without blanks and in small letters."""
 TOTALS = frozenset(
     ("total", "totals", "sum", "mean", "average", "gesamt", "summe", "mittelwert", "all")
 )
 NO_RATING = ("-", "--", "?", ".", "\N{EN DASH}", "\N{EM DASH}")
-"""What is written in a field without a rating, beside what is missing everywhere."""
+"""Texts of a field without a rating, beside those that are missing everywhere."""
 
 
 def is_total(name: str) -> bool:
@@ -663,7 +663,7 @@ def wide(
 ) -> Wide | None:
     """Return the parts of a table with a column for each item, if that is certain; else None.
 
-    It is if each row has an id of its own, and all other columns hold few numbers of one scale, or
+    It is if each row has its own id, and all other columns hold few numbers of one scale, or
     nothing. `named` may give the column of ids.
     """
     if len(first) < 3 or len(rows) < 2 or any(len(row) != len(first) for row in rows):

@@ -1,4 +1,4 @@
-"""What is known of users and items besides ratings: files and frames become columns of text."""
+"""Metadata of users and items: files and frames become columns of text."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def genres(ratings: Ratings) -> NDArray[np.bool_]:
         listed = ", ".join(map(str, frame.columns))
         raise DataError(
             f"{ratings.name}: no genres among what is known of items ({listed}); name the column, "
-            "as items: {path: items.csv, genres: COLUMN}"
+            "such as items: {path: items.csv, genres: COLUMN}"
         )
     flags = flags_of(frame["genres"])
     if flags.shape[1] > MOST_GENRES:
@@ -147,7 +147,7 @@ def _ids(ratings: Ratings, role: str) -> NDArray[np.object_]:
 
 
 def _read(section: FeaturesSection, base: Path | None) -> Table:
-    """Read a file of one's own; its id column comes first."""
+    """Read your own file; its id column comes first."""
     with (
         unpacked(find_file(section.path, base), section.path) as (path, where),
         reading(where),

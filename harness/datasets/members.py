@@ -42,7 +42,7 @@ LARGEST = 1e8
 
 
 class ChosenMembers(NamedTuple):
-    """The members that are read, and what is said of it."""
+    """The members that are read, and notes about the choice."""
 
     members: list[Member]
     notes: tuple[Note, ...] = ()
@@ -200,7 +200,7 @@ def _stem(name: str) -> str:
 
 
 def _are_numbered(members: Sequence[Member]) -> bool:
-    """Return whether names differ only in numbers and hashes, as those of parts of one table."""
+    """Return whether names differ only in numbers and hashes, as for parts of one table."""
     shapes = {re.sub(r"[0-9a-f]*[0-9][0-9a-f]*", "0", member.name.casefold()) for member in members}
     return len(shapes) == 1
 

@@ -40,7 +40,7 @@ from harness.notes.note import Note
 MOST_WORDS = 30
 """More distinct texts are not words that a person chose from a list."""
 LEAST_WORDS = 0.2
-"""Share of the rows from which words in place of ratings may be ratings."""
+"""Proportion of the rows from which words in place of ratings may be ratings."""
 GROUPED = r"\d{1,3}(,\d{3})+"
 """A number with commas between groups of three digits, or one with a decimal comma."""
 _THREE_DECIMALS = r"^([1-9]\d{0,2}\.\d{3}|\d{1,3})$"
@@ -323,7 +323,7 @@ def _name(text: str) -> str:
 
 
 class NumberReader:
-    """Turns a column into floats, NaN for none; rows that are no finite numbers are marked.
+    """Turns a column into floats, NaN for none; rows that are not finite numbers are marked.
 
     Parameters
     ----------
@@ -331,7 +331,7 @@ class NumberReader:
         What messages call a value.
     values : ValueFormat
     mark : callable
-        Takes the rows that are no numbers.
+        Takes the rows that are not numbers.
     notes : list of Note
         Is added to.
 
@@ -340,7 +340,7 @@ class NumberReader:
     scale : (float, float) or None
         What the numbers can be, if their writing shows it.
     words : tuple of str
-        Texts that are no numbers, each once, in the order of the file; none if they are many.
+        Texts that are not numbers, each once, in the order of the file; none if they are many.
     """
 
     def __init__(self, role: str, values: ValueFormat, mark: Marker, notes: list[Note]) -> None:
@@ -478,7 +478,7 @@ class NumberReader:
 
 
 def is_written(text: str, values: Mapping[str, float] | None) -> bool:
-    """Return whether a text that is no number is a rating: words that are named, stars, 80%, 4/5.
+    """Return whether a text, not a number, is a rating: words that are named, stars, 80%, 4/5.
 
     Examples
     --------

@@ -163,7 +163,7 @@ def _read(
 
 
 def _complete(table: Table, missing: str) -> Table:
-    """Return a table without faults; with the policy ``drop``, without rows that lack a value."""
+    """Return a table without problems; with the policy ``drop``, without rows that lack a value."""
     if missing == "drop":
         table = drop_missing(table)
     refuse_faults(table, _ADVICE)

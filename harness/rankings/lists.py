@@ -208,7 +208,7 @@ def from_lists(
     Raises
     ------
     MetricError
-        If there are not as many predictions as labels, one is no list, or an item comes twice.
+        If there are not as many predictions as labels, one is not a list, or an item comes twice.
 
     Examples
     --------

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 PREDICTIONS = Roles({role: KINDS[role] for role in ("user", "estimate", "rating")}, NAMES)
-"""The columns that are read; an item is no part of a ranking of rated items."""
+"""The columns that are read; an item is not a part of a ranking of rated items."""
 
 
 def is_table(predictions: object) -> bool:
@@ -37,7 +37,7 @@ def columns_of(predictions: Any) -> tuple[Any, Any, Any]:
     predictions : DataFrame, table or mapping of columns
         Of pandas, or of any library whose tables have ``__arrow_c_stream__`` (Polars, Arrow,
         DuckDB), ``__dataframe__`` or ``to_pandas``. Columns are found by their usual names, as
-        those of files: ``user``, ``estimate`` or ``est``, ``rating`` or ``r_ui``.
+        in files: ``user``, ``estimate`` or ``est``, ``rating`` or ``r_ui``.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def rows_by_user(
     predictions: Mapping[Hashable, Iterable[object]],
     row: Callable[[str, object], Row],
 ) -> list[Row]:
-    """Return the rows of lists by user; `row` reads one, and is told where it is.
+    """Return the rows of lists by user; `row` reads one, and gets its place.
 
     A row is a pair of estimate and rating, a triple of item, estimate and rating, or a prediction.
     """

@@ -209,7 +209,7 @@ class SplitInfo(Record):
     n_test: Count
     notes: Rows[WrittenNote]
     unknown: Annotated[list[Share], Field(min_length=2, max_length=2)] | None = None
-    """Share of test users, and of test ratings by their item, without a training rating."""
+    """Proportion of test users, and of test ratings by their item, without a training rating."""
 
 
 About = Annotated[str, Field(max_length=10_000)]
@@ -321,7 +321,7 @@ class RunInfo(Record):
     versions, machine, commit, config_file, started, seconds
         With what, where, from what and when the run was made.
     analyses : dict of str to OwnTable
-        The tables of analyses of your own, by name; see `Run.analyses`.
+        The tables from your own analyses, by name; see `Run.analyses`.
     plugins : list of PluginUsed
         What is not this package's own, with package and version.
     packages : dict of str to str

@@ -1,4 +1,4 @@
-"""Splits of items: all ratings of some items are the test, or a share of each item's."""
+"""Splits of items: all ratings of some items are the test, or a proportion of each item's."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class ItemHoldout(DrawnSplit):
 
 
 class ItemFraction(DrawnSplit):
-    """The same share of every item's ratings."""
+    """The same proportion of every item's ratings."""
 
     kind: Literal["item-fraction"] = "item-fraction"
     """A proportion of each item's ratings, sampled at random, is the test set."""

@@ -1,4 +1,4 @@
-"""Splits of each user's ratings: a number, a share, or those of a sample of users."""
+"""Splits of each user's ratings: a number, a proportion, or all ratings of sampled users."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ Counts = NDArray[np.int64] | NDArray[np.float64]
 
 
 class _PerUser(DrawnSplit):
-    """A number of ratings of each user, the latest or drawn at random, is the test set."""
+    """A number of ratings of each user, the latest or sampled at random, is the test set."""
 
     added = frozenset({"equal_times"})
 
@@ -249,7 +249,7 @@ class LeaveNOut(_PerUser):
 
 
 class UserFraction(_PerUser):
-    """The same share of every user's ratings."""
+    """The same proportion of every user's ratings."""
 
     kind: Literal["user-fraction"] = "user-fraction"
     """A proportion of each user's ratings is the test set."""

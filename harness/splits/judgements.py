@@ -40,7 +40,7 @@ class Judgements(SplitSection):
     def splits(
         self, ratings: Ratings, rows: Rows | None, seed: int, base: Path | None
     ) -> list[Fold]:
-        """Return the training rows, and the judgements as rows behind those of the ratings."""
+        """Return the training rows, and the judgements as rows behind the ratings."""
         table = read_table(self.path, ("user", "item"), ("rating",), form=QRELS, base=base)
         grades = self._grades(table)
         train = np.arange(len(ratings)) if rows is None else rows
@@ -77,7 +77,7 @@ class Judgements(SplitSection):
         return assemble(self.describe(), whole, [(train, test)], divided, (*notes,))
 
     def _grades(self, table: Table) -> NDArray[np.float64]:
-        """Return the grade of each judgement, 1 where a file lists relevant items alone."""
+        """Return the grade of each judgement, 1 where a file lists only relevant items."""
         if "estimate" in table.numbers:
             raise SplitError(f"{self.path}: a run of TREC; give qrels: user, 0, item, grade")
         grades = table.numbers.get("rating", np.ones(len(table)))

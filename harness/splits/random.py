@@ -156,7 +156,7 @@ class _Folds(DrawnSplit):
 
 
 class KFold(_Folds):
-    """Cross-validation over the ratings, as `surprise.model_selection.KFold`."""
+    """Cross-validation over the ratings, like `surprise.model_selection.KFold`."""
 
     kind: Literal["kfold"] = "kfold"
     """Each rating is in the test set of exactly one fold."""
@@ -183,7 +183,7 @@ class KFold(_Folds):
 
 
 class RepeatedKFold(_Folds):
-    """Cross-validation several times over, as `surprise.model_selection.RepeatedKFold`."""
+    """Cross-validation several times over, like `surprise.model_selection.RepeatedKFold`."""
 
     kind: Literal["repeated-kfold"] = "repeated-kfold"
     """K-fold, with the ratings shuffled again in each repetition."""

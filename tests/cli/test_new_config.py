@@ -87,7 +87,7 @@ def test_what_was_assumed_is_said_as_the_config_spells_it_out(call, tmp_path):
     written = read(tmp_path / "a.yaml").data["dataset"]
     assert written["columns"] == {"user": 1, "item": 2, "rating": 3}
     (order, zeros) = [line for line in out.splitlines() if line.startswith("note: ")]
-    assert "`columns: {user: 2, item: 1}` says another order" in order
+    assert "`columns: {user: 2, item: 1}` gives another order" in order
     assert "`not_rated: [0]` drops it" in zeros
 
 

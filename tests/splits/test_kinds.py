@@ -169,7 +169,7 @@ def test_a_lone_train_size_means_the_rest_is_test_as_in_sklearn_and_a_fifth_as_i
     )
     assert rows_of(Holdout(train_size=0.6, random_state=5), 40) == [expected]
     (split,) = make(Holdout(train_size=0.6), plain(40), seed=0)
-    assert "8 ratings (20.0%) in neither part" in map(str, split.notes)
+    assert "8 ratings (20.0%) in neither set" in map(str, split.notes)
 
 
 @settings(max_examples=100)
@@ -384,7 +384,7 @@ def test_users_with_too_few_ratings_are_training_or_left_out(like):
     (split,) = make(LeaveNOut(n=2, too_few="drop"), ratings_of(list("abacad")), seed=0)
     assert len(split.train) == 1
     assert "3 users have fewer than 3 ratings: left out" in map(str, split.notes)
-    assert "3 ratings (50.0%) in neither part" in map(str, split.notes)
+    assert "3 ratings (50.0%) in neither set" in map(str, split.notes)
 
 
 # In order: 10 20 30 40 40 40 50 60 70 80. Half of ten ratings is five, and place 5, counted from 0,

@@ -55,7 +55,7 @@ class Netflix(Reader):
         return ["user", "item", "rating", "timestamp"]
 
     def read(self, path: Path, options: ReadOptions) -> Table:
-        """Read all ratings; every fault has its line."""
+        """Read all ratings; every problem has its line."""
         where, kinds = options.where, options.roles.kinds
         roles = ("user", "rating", "timestamp")
         values: dict[str, list[str | None]] = {role: [] for role in (*roles, "item")}
@@ -86,9 +86,8 @@ class Netflix(Reader):
                 n_fields = n_fields or len(fields)
                 if item is None or len(fields) != n_fields or n_fields not in (2, 3):
                     expected = "user,rating,date" if n_fields == 3 else "user,rating"
-                    found = (
-                        "no item above, as 12:" if item is None else counted(len(fields), "field")
-                    )
+                    fields_found = counted(len(fields), "field")
+                    found = "no item above, such as 12:" if item is None else fields_found
                     faults[len(lines)] = f"{found}, where {expected} is expected"
                     fields = [None, None, None]  # type: ignore[list-item]
                 for role, value in zip(roles, fields, strict=False):

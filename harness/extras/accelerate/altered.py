@@ -377,7 +377,7 @@ def scores_as_surprise(names: Iterable[str]) -> bool:
 
 
 def require_plain_access(kind: type) -> None:
-    """Refuse a subclass whose attributes are computed, or that is told of each that is set."""
+    """Refuse a subclass whose attributes are computed, or that observes each that is set."""
     if any(getattr(kind, name) is not getattr(object, name) for name in _ACCESS):
         raise NotAccelerated("a subclass that handles its attributes by itself")
     for owner in kind.__mro__:

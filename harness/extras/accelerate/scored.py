@@ -31,7 +31,7 @@ class Scored(NamedTuple):
 
 
 MANY = 100
-"""Pairs of a test set whose columns are kept; those of fewer are made again as fast."""
+"""Pairs of a test set whose columns are kept; columns of fewer are made again as fast."""
 _LAST: WeakKeyDictionary[surprise.Trainset, Scored] = WeakKeyDictionary()
 """The last test set of each training set, as long as that lives."""
 

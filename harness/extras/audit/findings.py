@@ -78,7 +78,7 @@ class Audit(Record):
 
 
 def _text(audit: Audit) -> Iterator[str]:
-    """Yield paragraphs; the published case of a check stands below its last finding."""
+    """Yield paragraphs; the published case of a check follows its last finding."""
     shown = [finding for finding in audit.findings if not finding.is_usual]
     levels = [finding.level for finding in shown]
     counts = {word: levels.count(word) for word in ("fault", "caution")}

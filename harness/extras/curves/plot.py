@@ -1,4 +1,4 @@
-"""A metric against the share of the training ratings that models saw: learning curves."""
+"""A metric against the proportion of the training ratings that models saw: learning curves."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LOGARITHMIC = 4
 
 
 class LearningPlot(Plot):
-    """A metric by share of the training ratings, drawn with the table of the largest share."""
+    """A metric by proportion of the training ratings, shown with the table of the largest one."""
 
     name = "learning"
     is_optional = True

@@ -106,7 +106,7 @@ def _show(line: HistoryLine, baseline: str) -> None:
 
 
 def _difference(point: Point, places: int) -> str:
-    """Return the difference to the baseline and its interval, as ``+0.012 (0.003 to 0.021)``."""
+    """Return the difference to the baseline with its interval: ``+0.012 (0.003 to 0.021)``."""
     if point.difference is None:
         return ""
     text = rounded(point.difference, places)

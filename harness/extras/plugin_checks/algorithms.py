@@ -21,7 +21,7 @@ from harness.models import files as model_files
 T = TypeVar("T")
 
 N_USERS, N_ITEMS, N_RATINGS = 40, 30, 500
-"""Of the made data; beside them are two users and two items without a training rating."""
+"""Sizes of the made data; beside them are two users and two items without a training rating."""
 CLOSE = 1e-9
 """Largest relative difference of sums in another order, as in a product of matrices."""
 SEED = 7
@@ -60,7 +60,7 @@ def check_algorithm(name: str) -> list[str]:
 
 
 def check_algorithms(names: Sequence[str]) -> dict[str, list[str]]:
-    """Return what is wrong with each algorithm, as `check_algorithm` does."""
+    """Return the problems of each algorithm; see `check_algorithm`."""
     return conformance.problems_of(__name__, names)
 
 

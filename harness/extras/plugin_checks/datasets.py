@@ -12,13 +12,13 @@ from harness.datasets.catalogue import DataSet
 from harness.plugins import registry as plugins
 
 MOST_RATINGS = 200_000
-"""Of a data set of the catalogue that is loaded to try it."""
+"""The most ratings of a data set of the catalogue that is loaded to try it."""
 
 
 def steps(name: str) -> Iterator[str | bytes]:
     """Yield what is wrong with a data set in this process, and its fingerprint.
 
-    Of the catalogue, entries are looked at; a large one, or one that is not on this machine, is not
+    Entries of the catalogue are read; a large data set, or one that is not on this machine, is not
     loaded.
     """
     declared = plugins.find("datasets", name).load()

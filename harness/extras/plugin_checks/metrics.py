@@ -16,7 +16,7 @@ from harness.metrics.exposure import Exposure
 from harness.metrics.labels import Metric, definition, parse
 
 N_USERS, N_ITEMS, LONGEST, N_TRAINING, N_GENRES = 30, 40, 20, 400, 4
-"""Of the random data; some users have no list, some no judged item."""
+"""Sizes of the random data; some users have no list, some no judged item."""
 RANKS = (1, 5, 100)
 TOLERANCE = 1e-9
 """Values that are out of range by less are rounded ones."""
@@ -40,7 +40,7 @@ def check_metrics(names: Sequence[str]) -> dict[str, list[str]]:
 
     Notes
     -----
-    The code is imported and run, in processes of their own.
+    The code is imported and run, in their own processes.
 
     Examples
     --------

@@ -22,7 +22,7 @@ NOISE = {
     "noise": np.random.default_rng(SEED).bytes(4096),
     "CSV": b"user,item,rating\nann,book,4\n",
 }
-"""What is not of a format, unless it is CSV."""
+"""Files that are not of a format, unless it is CSV."""
 
 
 def steps(name: str) -> Iterator[str | bytes]:
@@ -82,7 +82,7 @@ def _content(path: Path) -> dict[str, bytes]:
 
 
 def _read_noise(reader: Any, path: Path) -> None:
-    """Let a reader read what is no file of its format; code that ends its process is found so.
+    """Let a reader read what is not a file of its format; code that ends its process is found so.
 
     An exception is right: a run makes it an error with the name of the reader and its package.
     """

@@ -16,7 +16,7 @@ UNKNOWN = "no such parameter anywhere"
 def steps(name: str) -> Iterator[str | bytes]:
     """Yield what is wrong with a source in this process, and the identities of its models.
 
-    A model can need an environment of its own to be fitted, which is left to a run.
+    A model can need its own environment to be fitted, which is left to a run.
     """
     kind = plugins.find("sources", name).load()
     if not (isinstance(kind, type) and issubclass(kind, Source)):

@@ -17,7 +17,7 @@ from harness.schema.sections import Kind
 from harness.splits.base import FilterSection, Fold, SplitSection
 
 N_USERS, N_ITEMS, N_RATINGS, N_DAYS = 40, 30, 600, 90
-"""Of the random data."""
+"""Sizes of the random data."""
 SEED = 7
 GUESSES = (2, 0.2, "90 days", "2001-10-01", True)
 """For keys without a default."""
@@ -42,7 +42,7 @@ def check_splits(names: Sequence[str]) -> dict[str, list[str]]:
 
     Notes
     -----
-    The code is imported and run, in processes of their own.
+    The code is imported and run, in their own processes.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def _filter(section: FilterSection, ratings: Ratings) -> Iterator[str | bytes]:
     mask = np.asarray(section.keep(ratings, SEED))
     if mask.shape != (len(ratings),) or mask.dtype != np.bool_:
         yield (
-            f"`keep` returns {mask.dtype} of shape {mask.shape}; mark each row, as bool of shape "
+            f"`keep` returns {mask.dtype} of shape {mask.shape}; mark each row, with bool of shape "
             f"({len(ratings)},)"
         )
         return

@@ -12,7 +12,7 @@ from harness._util.libraries import pd
 from harness.extras.audit.search import MOST, NEGATIVES, AuditSearch, Values, pairs_of, share
 
 FEWEST, PART = 3, 0.05
-"""Users, and share of all, from which a group with other candidates counts."""
+"""Users, and proportion of all, from which a group with other candidates counts."""
 
 
 def of_predictions(search: AuditSearch, rows: pd.DataFrame) -> None:
@@ -54,7 +54,7 @@ def _report(
 
 
 def of_files(search: AuditSearch, rows: pd.DataFrame, others: Mapping[Path, pd.DataFrame]) -> None:
-    """Compare the pairs of predictions with those of files that stand beside them in a table."""
+    """Compare the pairs of predictions with the pairs of files that are beside them in a table."""
     pairs = pairs_of(rows).unique()
     for path, table in others.items():
         other = pairs_of(table).unique()
