@@ -258,7 +258,7 @@ class UserFraction(_PerUser):
     choose: Choice = "random"
     equal_times: EqualTimes = "row"
     too_few: Policy = "error"
-    """Policy for users with a single rating: an error, training, or out of both parts."""
+    """Policy for users with a single rating: an error, training, or out of both sets."""
     random_state: Seed = None
 
     def counts(self, ratings: Ratings, rng: np.random.Generator) -> tuple[Counts, Mask, str, str]:

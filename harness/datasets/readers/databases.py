@@ -288,8 +288,8 @@ def _refuse_blobs(values: Sequence[Any], first: int, role: str, where: str) -> N
     for number, value in enumerate(values, first):
         if isinstance(value, bytes):
             raise DataError(
-                f"{where}: record {number}: the {role} is binary data; select it such as text, as "
-                "query: SELECT hex(…)"
+                f"{where}: record {number}: the {role} is binary data; select it as text, for "
+                "example query: SELECT hex(…)"
             )
 
 

@@ -101,8 +101,8 @@ class Netflix(Reader):
             raise DataError(f"{where}: {NO_ROWS}")
         if n_fields == 2 and kinds.get("rating") and _are_dates(chunks["rating"][0]):
             raise DataError(
-                f"{where}: users and dates without ratings, as the qualifying set of the Netflix "
-                "Prize; give the files of ratings, such as combined_data_1.txt"
+                f"{where}: users and dates without ratings, such as the qualifying set of the "
+                "Netflix Prize; give the files of ratings, such as combined_data_1.txt"
             )
         read = [role for role in kinds if role in chunks and (role != "timestamp" or n_fields == 3)]
         read = [role for role in read if options.columns.get(role, role) is not None]

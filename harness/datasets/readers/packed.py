@@ -491,7 +491,7 @@ _TEXTS = {
     "writes them; sed 's/.*(//; s/)//' {parts} > ratings.csv writes a file that is read",
     rb"(---\r?\n)?- ?\w+: ": "YAML, which is not read; harness.load(pandas.DataFrame(ruamel.yaml."
     "YAML(typ='safe').load(pathlib.Path({path!r})))) reads a list of records",
-    rb"[^\t\n{\"]*\t\{\"": "objects of JSON behind a key, as of Kafka; cut -f2- {path} > "
+    rb"[^\t\n{\"]*\t\{\"": "objects of JSON behind a key, such as from Kafka; cut -f2- {path} > "
     "ratings.jsonl writes a file that is read",
     rb"\[\(": "a list of tuples as Python prints it; harness.load(ast.literal_eval(pathlib.Path("
     "{path!r}).read_text())) reads it",
@@ -502,8 +502,8 @@ _TEXTS = {
     "shows it; export it as a spreadsheet or as CSV",
     rb"\*vertices \d+": "a network of Pajek, which is not read; give the table that it was "
     "made from",
-    rb"\d+:\r?\n\d+\r?\n": "pairs without ratings, as the probe set of the Netflix Prize; give the "
-    "files of ratings, such as combined_data_1.txt",
+    rb"\d+:\r?\n\d+\r?\n": "pairs without ratings, such as the probe set of the Netflix Prize; "
+    "give the files of ratings, such as combined_data_1.txt",
 }
 """Beginnings of texts that are not a table of ratings, in small letters, and their names."""
 _WEB = (b"<!doctype html", b"<html", b"<head", b"<body", b"<table")
@@ -533,7 +533,7 @@ def not_read(path: Path, where: str = "") -> str:
         title = re.search(rb"<title[^>]*>\s*([^<]{1,60})", head, re.IGNORECASE)
         named = f" ({title[1].decode('utf-8', 'replace').strip()!r})" if title else ""
         return (
-            f"a web page{named} in place of the file, as a login or an error gives it; open the "
+            f"a web page{named} in place of the file, such as a login or an error page; open the "
             "address in a browser, log in where it asks, and fetch the file again"
         )
     if b"urn:schemas-microsoft-com:office:spreadsheet" in text:
@@ -560,7 +560,7 @@ def not_read(path: Path, where: str = "") -> str:
             f"{path.name.replace('.negative', '.rating')}"
         )
     if not head.strip(b"\0"):
-        return "nothing but null bytes, as of a broken download; fetch it again"
+        return "nothing but null bytes, as after a broken download; fetch it again"
     return _binary(head, ending)
 
 
