@@ -16,7 +16,7 @@ from harness.extras.accelerate.calls import nothing_accelerated, summary
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Patch Surprise and run a script, or with ``-m`` a module, as ``python`` would."""
+    """Patch Surprise and run a script, or with ``-m`` a module, in the way of ``python``."""
     parser = argparse.ArgumentParser(
         prog="python -m harness.accelerate",
         description="Run a script of Surprise, accelerated and with the same results.",
@@ -68,7 +68,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def run_script(path: Path) -> None:
-    """Run a script, or a folder or archive with a ``__main__.py``, as ``python path`` does.
+    """Run a script, or a folder or archive with a ``__main__.py``, like ``python path``.
 
     ``__file__`` is absolute, ``sys.argv`` as it was typed, and the module stays ``__main__`` until
     the process ends, which `runpy.run_path` has otherwise.

@@ -3,7 +3,7 @@
 ::
 
     HarnessError                  caught once, by the command line: one line, exit code 2
-    ├── ConfigError               a config file; carries every fault of the file at once
+    ├── ConfigError               a config file; carries every problem of the file at once
     ├── DataError                 ratings that cannot be used
     │   ├── ColumnsError          columns that cannot be told apart, or are not there
     │   └── DownloadError         a data set that could not be fetched
@@ -38,7 +38,7 @@ MOST_SHOWN = 50
 LONGEST = 1_000
 """Characters of a key or a message that are shown: a hostile config can make them very long."""
 LONGEST_END = 300
-"""Of these, the characters at the end, where a message says what to do."""
+"""The characters at the end among these, where a message says what to do."""
 LONGEST_QUOTE = 300
 """Characters of an error of other code that a message quotes."""
 
@@ -94,7 +94,7 @@ class Fault(_Fault):
         return super().__new__(cls, line, key, masked_text(message), source)
 
     def at(self, source: str) -> str:
-        """Return the fault as one line that starts with where it is."""
+        """Return the problem as one line that starts with where it is."""
         source = self.source or source
         where = f"{source}:{self.line}" if self.line else source
         said = (part for part in (self.key, self.message) if part)
@@ -108,14 +108,14 @@ def _in_short(text: str) -> str:
 
 
 class ConfigError(HarnessError):
-    """A config that cannot be run, with all its faults.
+    """A config that cannot be run, with all its problems.
 
     Parameters
     ----------
     source : str
         The file, or ``config`` when it came from Python.
     faults : iterable of Fault
-        All faults; the first ones are shown, in the order of the file.
+        All problems; the first ones are shown, in the order of the file.
     """
 
     def __init__(self, source: str, faults: Iterable[Fault]) -> None:
@@ -217,7 +217,7 @@ def suggestion(word: object, choices: Iterable[str], most: int | None = None) ->
 def nearest(word: object, choices: Iterable[str], least: float | None = None) -> str | None:
     """Return the choice that was probably meant, without regard to case; None if none is near.
 
-    `least` is how near it has to be, from 0 to 1, as `difflib` measures it.
+    `least` is how near it has to be, from 0 to 1, measured by `difflib`.
 
     >>> nearest("RMES", ["rmse", "mae"]), nearest("x", ["rmse"])
     ('rmse', None)
@@ -304,7 +304,7 @@ def masked(address: str) -> str:
     """Return an address without user, password and query, any of which can be a secret.
 
     All of the query is left out, because no rule tells a token from another value. A path on this
-    machine is returned as it is. What is left out cannot be found again: see `is_masked`.
+    machine is returned as it is. Parts that are left out cannot be found again: see `is_masked`.
 
     Examples
     --------
@@ -344,7 +344,7 @@ def masked_value(text: str) -> str:
 
 
 def without_secrets(text: str, address: str) -> str:
-    """Return what is said of an address without the parts of it that `masked` leaves out.
+    """Return a text about an address without the parts of it that `masked` leaves out.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Arguments of public functions: what is no value of its annotation is refused before it is used.
+"""Arguments of public functions: a value that its annotation excludes is refused before use.
 
 `checked` decorates a public function; its annotations say what it takes. `as_array` reads columns
 of numbers, which no annotation describes.
@@ -37,8 +37,8 @@ UNIONS = (Union, types.UnionType)
 ALIASES = (kind,) if (kind := getattr(typing, "TypeAliasType", None)) else ()
 """What Python 3.12 and later make of ``type`` statements."""
 MOST_RATING, MOST_SCORE = 1e30, 1e40
-"""The greatest rating and score: sums of squares of the one and of sixth powers of the other are
-far from what a float holds. Of values that are all below the inverse, powers are lost.
+"""The greatest rating and score: sums of squares of ratings and of sixth powers of scores are far
+from what a float holds. If all values are below the inverse, their powers are lost.
 """
 
 
@@ -140,7 +140,7 @@ def parameters_by_kind(
 
 
 def named_parameters(function: Callable[..., Any]) -> tuple[dict[str, inspect.Parameter], bool]:
-    """Return the parameters of a function or class that are no collection, and if it takes more.
+    """Return the parameters of a function or class, without collections, and whether it takes more.
 
     >>> def greet(name, *, loudly=False, **others): ...
     >>> named, takes_more = named_parameters(greet)
@@ -236,7 +236,7 @@ def is_unicode(text: str) -> bool:
 
 
 def _resolved(hint: Any) -> Any:
-    """Return what an alias stands for: on Python 3.12 NumPy's own are objects of their own type."""
+    """Return what an alias stands for: on Python 3.12 NumPy's aliases have a separate type."""
     origin = get_origin(hint) or hint
     if not isinstance(origin, ALIASES):
         return hint
@@ -246,7 +246,7 @@ def _resolved(hint: Any) -> Any:
 
 @cache  # resolving the parts of NumPy's unions again costs more than the check itself
 def _choices(hint: Any) -> tuple[Any, ...]:
-    """Return the parts of a union, those of unions within it too."""
+    """Return the parts of a union, including the parts of unions within it."""
     hint = _resolved(hint)
     if get_origin(hint) not in UNIONS:
         return (hint,)
@@ -379,8 +379,8 @@ def returned_numbers(name: str, returned: object, error: type[HarnessError]) -> 
 def unit_fault(most: float, *columns: Array) -> str:
     """Return why numbers cannot be squared and added; empty for nothing.
 
-    Of all columns together the greatest, whatever its sign, has to be 0 or between 1 / `most` and
-    `most`. NaN is no number here.
+    The greatest value of all columns together, whatever its sign, has to be 0 or between
+    1 / `most` and `most`. NaN does not count.
 
     >>> unit_fault(1e30, np.array([1.0, -1e31]))
     'a value of -1e+31, too large to be squared; use a unit that gives at most 1e+30'

@@ -166,7 +166,7 @@ def refuse_below_file(path: Path) -> None:
 def replace_folder(
     folder: Path, files: Mapping[str, bytes | Path], own_names: OwnNames, earlier: EarlierPlace
 ) -> Path | None:
-    """Put files into a folder in place of those of `own_names`, all of them or none.
+    """Put files into a folder in place of the files of `own_names`, all of them or none.
 
     A path is copied from. Returns where the former folder is kept, if `earlier` keeps it. Writers
     take turns; when one is killed between moving the old folder away and moving the new one in,
@@ -267,7 +267,7 @@ def hold(path: Path, patience: float = -1.0) -> Iterator[None]:
     """Hold a lock that one process at a time can have, and that ends with its process.
 
     The lock's file stays where it is, empty: if it were removed, a process that had opened it
-    before and another that makes it again could both hold it. Where another process holds it for
+    before and another that makes it again could both hold it. If another process holds it for
     longer than `patience` seconds (for ever when negative), a TimeoutError is raised; an OSError
     where the disk has no locks.
     """
@@ -303,7 +303,7 @@ def _lock(file: IO[bytes]) -> bool:
 def write_output(
     path: Path, data: bytes | str, advice: str = ELSEWHERE, kind: type[HarnessError] = ResultsError
 ) -> Path:
-    """Write a file that a person has named, and return its path; text that is no Unicode as `?`."""
+    """Write a file that a person has named, and return its path; invalid Unicode becomes `?`."""
     with open_output(path, advice, kind) as file:
         file.write(data if isinstance(data, bytes) else data.encode("utf-8", "replace"))
     return path

@@ -263,7 +263,7 @@ def address_space_left() -> int | None:
 
 
 def kernel(function: F, **options: object) -> F:
-    """Compile a function on its first call, as `Kernel` describes; options are those of Numba.
+    """Compile a function on its first call; see `Kernel`. Options are Numba's.
 
     >>> @kernel
     ... def total(values):
@@ -283,7 +283,7 @@ class Instruction:
     Parameters
     ----------
     function : callable
-        Does the same where nothing is compiled; its parameters are those of the instruction.
+        Does the same where nothing is compiled, with the parameters of the instruction.
     generate : callable
         Writes the code, as for ``numba.extending.intrinsic``. It may neither fuse nor regroup
         products and sums.

@@ -1,4 +1,4 @@
-"""What is imported where a name of it is first used: large libraries, and modules of a package."""
+"""Imports at the first use of a name: large libraries, and modules of a package."""
 
 import sys
 from collections.abc import Callable

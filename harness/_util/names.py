@@ -1,4 +1,4 @@
-"""Names that people guess, and what is said to use instead: by meaning, else by spelling.
+"""Names that people guess, and names that are suggested instead: by meaning, else by spelling.
 
 What people call things elsewhere is data, ``names.toml``. Each unknown name of the package, of a
 run, of a command, an option, or a key of a config is answered by `advice`.
@@ -23,7 +23,7 @@ Kind = Literal[
     "commands-of-cache", "things", "options", "keys", "row", "dataset", "data-sets", "arguments",
     "calls", "forms", "options-of-commands", "packages",
 ]  # fmt: skip
-"""Where a name was guessed: the sections of ``names.toml``."""
+"""Places where a name was guessed: the sections of ``names.toml``."""
 OPTION = r"`(--?[a-z][a-z-]*)"
 """An option that an advice begins with."""
 FORM = r"`([a-z]+)`"
@@ -31,7 +31,7 @@ FORM = r"`([a-z]+)`"
 FEWEST = 5
 """Letters of a word from which its spelling has to be closer."""
 CLOSE = 0.7
-"""How close, as `difflib` measures it."""
+"""How close, measured by `difflib`."""
 MOST = 12
 """Names that a message lists where none is near."""
 

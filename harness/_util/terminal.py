@@ -115,7 +115,7 @@ def prepare() -> None:
 
 
 def _lasting(stream: io.TextIOWrapper) -> io.TextIOWrapper:
-    """Return a stream to the same place that outlasts its reader; a terminal is left alone."""
+    """Return a stream to the same place that outlasts its reader; a terminal is unchanged."""
     if stream.isatty() or isinstance(getattr(stream.buffer, "raw", stream.buffer), LastingWriter):
         return stream
     stream.flush()
@@ -143,7 +143,7 @@ def divert() -> None:
     """Send what is printed from now on to standard error, and only answers to standard output.
 
     This includes what child processes and compiled code print. A terminal, which shows both
-    streams, is left alone. A second call changes nothing.
+    streams, is unchanged. A second call changes nothing.
     """
     if _answers or sys.stdout is None or sys.stdout.isatty():
         return

@@ -2,7 +2,7 @@
 
 Importing `surprise` makes ``~/.surprise_data`` whether or not anything is downloaded, and computes
 the paths of its built-in data sets once. Everything imports it from here: the import sees a folder
-that exists, and the paths are then set to those of a plain import, so that ``Dataset.load_builtin``
+that exists, and the paths are then set as by a plain import, so that ``Dataset.load_builtin``
 works as without this package. An existing folder, or ``SURPRISE_DATA_FOLDER``, stays as it is.
 """
 

@@ -1,4 +1,4 @@
-"""What is known of an algorithm: how it fits, how it estimates, what it needs."""
+"""Facts about an algorithm: how it fits, how it estimates, what it needs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MEAN = "the mean of all ratings"
 MEAN_AND_BIAS = f"{MEAN} plus the item's bias"
 DOUBLE = 8
 STEPS_A_RATING = 10
-"""Of an algorithm that does not declare its own."""
+"""Steps for an algorithm that does not declare its own."""
 
 
 class Size(NamedTuple):
@@ -102,13 +102,13 @@ class NeedsSurprise(Exception):  # noqa: N818 - not an error: the way round is a
 
 
 ENTRIES: dict[type, type[Algorithm]] = {}
-"""What is known of the classes of all modules that are loaded, by the class of the model."""
+"""Entries of all modules that are loaded, by the class of the model."""
 
 
 class Algorithm(ABC):
     """One algorithm: a subclass with a `model_class` declares all that the harness knows of it.
 
-    The class fits a model in place of its own ``fit``; an instance estimates in place of
+    The class fits a model in place of the model's ``fit``; an instance estimates in place of
     ``predict``, where users and items are inner ids, -1 for an unknown one.
     """
 
@@ -128,11 +128,11 @@ class Algorithm(ABC):
     unknown_user: ClassVar[str] = "as its own code decides"
     """Its estimate for a user without training ratings; of a known item, where that matters."""
     is_personal: ClassVar[bool] = True
-    """Whether estimates depend on the user: if not, an unknown user is no exception."""
+    """Whether estimates depend on the user: if not, an unknown user is not an exception."""
     truncates: ClassVar[bool] = False
     """Whether Surprise reads ratings into C integers: 4.5 stars count as 4."""
     items_alone: ClassVar[bool] = False
-    """Whether it learns of items alone: of a user, estimates need nothing but the ratings."""
+    """Whether it learns only about items: estimates for a user need nothing but the ratings."""
     draws_in_order: ClassVar[bool] = False
     """Whether it draws a number for each estimate, one after the other."""
     takes_arrays: ClassVar[bool] = False
@@ -151,7 +151,7 @@ class Algorithm(ABC):
     score_methods: ClassVar[tuple[str, ...]] = ("predict", "estimate", "default_prediction")
     """The same for ``predict``."""
     block_bytes = 0
-    """Of the estimates of a catalogue that `rows` had better make at a time, at least."""
+    """At least so many bytes of estimates of a catalogue are best made by `rows` at a time."""
 
     def __init_subclass__(cls) -> None:
         if "model_class" in vars(cls):
@@ -253,7 +253,7 @@ class Algorithm(ABC):
     ) -> bool:
         """Let a fitted model take epochs more over ratings whose first users and items it knows.
 
-        What is new starts as in a fit, drawn from `rng`. False, with nothing changed, where only a
+        New ones start as in a fit, drawn from `rng`. False, with nothing changed, where only a
         fit can know new ratings.
         """
         return False

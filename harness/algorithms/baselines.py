@@ -98,7 +98,7 @@ class OneSided(surprise.AlgoBase):  # type: ignore[misc]
 
     @abstractmethod
     def learn(self, columns: ColumnTrainset) -> tuple[Floats, float]:
-        """Return the scores, and that of an unknown one: NaN where it is impossible."""
+        """Return the scores, and the score of an unknown one: NaN where it is impossible."""
 
     def fit(self, trainset: surprise.Trainset) -> OneSided:
         """Compute the scores."""

@@ -1,4 +1,4 @@
-"""Files that the code of an algorithm reads: those of the key `depends` of a config."""
+"""Files that the code of an algorithm reads, from the key `depends` of a config."""
 
 from __future__ import annotations
 

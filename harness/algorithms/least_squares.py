@@ -83,8 +83,8 @@ class AlternatingLeastSquares(Preferring):
             (item,) = columns.raw_items(columns.item_codes[items[bad[:1]]])
             raise AlgorithmError(
                 f"{self.label}: {len(bad):,} of {len(ratings):,} ratings are not above 0 "
-                f"(as {ratings[bad[0]]:.16g} by user {str(user)!r} for item {str(item)!r}), but a "
-                "count says how often; take them out with the filter "
+                f"(for example {ratings[bad[0]]:.16g} by user {str(user)!r} for item "
+                f"{str(item)!r}), but a count says how often; take them out with the filter "
                 "{kind: min-rating, at_least: 1}, or use spark-als without implicit"
             )
         rows = np.arange(len(users))

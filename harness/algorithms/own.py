@@ -100,8 +100,8 @@ class ArrayAlgorithm(Protocol):
     def estimate(self, users: Codes, items: Codes) -> npt.ArrayLike:
         """Return the estimates of pairs of codes, shape (n,); -1 is an unknown user or item.
 
-        NaN is for pairs that cannot be estimated, as of an unknown item: the default estimate, the
-        mean of all ratings, stands in its place.
+        NaN is for pairs that cannot be estimated, such as an unknown item: the default estimate,
+        the mean of all ratings, replaces it.
         """
 
 
@@ -185,7 +185,7 @@ class ArrayModel(surprise.AlgoBase):  # type: ignore[misc]
 
 
 class ArrayEntry(Algorithm):
-    """What is known of all algorithms that take arrays."""
+    """The entry of all algorithms that take arrays."""
 
     summary = "your own algorithm that takes arrays"
     kind = "plugin"
@@ -196,7 +196,7 @@ class ArrayEntry(Algorithm):
 
     @classmethod
     def gives_preferences(cls, params: Params) -> bool:
-        """Return whether the class says that its estimates are no ratings."""
+        """Return whether the class says that its estimates are not ratings."""
         return bool(getattr(cls.model_class.algorithm, "preferences", False))
 
     @classmethod

@@ -20,7 +20,7 @@ from harness.schema.sections import Range, SearchSpace
 Params = Mapping[str, Any]
 """Arguments of a constructor, or options among them."""
 Fault = tuple[tuple[str | int, ...], str]
-"""Where in an algorithm of a config, and what was found and what to do."""
+"""The place in an algorithm of a config, and what was found and what to do."""
 
 _FROM_ZERO = "alpha damping init_high init_low init_std_dev reg reg_all reg_i reg_u shrinkage"
 _COUNTS = "k k_core min_k min_support n_cltr_i n_cltr_u n_factors"
@@ -29,10 +29,10 @@ LEAST: Mapping[str, float] = {
     **dict.fromkeys(_COUNTS.split(), 1),
     **dict.fromkeys(("n_epochs", "random_state"), 0),
 }
-"""The least legal value; Surprise itself fails late or divides by zero below it. Where it is an
+"""The least legal value; Surprise itself fails late or divides by zero below it. If it is an
 integer, the parameter is a count; others are numbers, even if Surprise's default is an integer."""
 MOST_EPOCHS = 1_000_000
-"""Of a config or a saved model: with more, even one user's ratings would take for ever."""
+"""The most epochs of a config or a saved model: more would take for ever for even one user."""
 SIMILARITIES = ("cosine", "msd", "pearson", "pearson_baseline")
 OPTIONS = ("sim_options", "bsl_options")
 SIM_OPTIONS: Params = {"name": "msd", "user_based": True, "min_support": 1, "shrinkage": 100.0}
@@ -96,7 +96,7 @@ def with_params(params: Params, setting: Params) -> dict[str, Any]:
 def check_params(kind: type, params: Params, *, has_name: bool) -> Iterator[Fault]:
     """Yield parameters that would fail in the constructor or, of a class with a name, in a run.
 
-    Of a class of your own, whose values only its author knows, names alone are checked.
+    Only names are checked for your own class, because only its author knows the values.
     """
     allowed, _ = accepted(kind)
     fault = partial(_fault, kind, method=_method(params), has_name=has_name)
@@ -211,7 +211,7 @@ MOST_ROWS = 6
 """Rows that are written out."""
 PLAIN = re.compile(r"[A-Za-z][\w.-]*( [\w.=-]+)*")
 Path = tuple[str, ...]
-"""Where a value is among parameters."""
+"""The place of a value among parameters."""
 RESERVED = ("true", "false", "null", "yes", "no", "on", "off", "y", "n")
 
 

@@ -185,7 +185,7 @@ def memory(name: str, params: Params, n_users: int, n_items: int, n_ratings: int
 
 
 def work(name: str, params: Params, counts: Counts) -> Work:
-    """Return the work of a cell; of your own class, as if its fit read the ratings in each epoch.
+    """Return the work of a cell; your own class counts as if each epoch read all ratings.
 
     Its epochs count if it calls them ``n_epochs``.
     """

@@ -1,7 +1,7 @@
 """Models made for top-N lists: EASE, PureSVD, and neighbours of users or items by what was rated.
 
 They learn which items a user rated, not how an item was liked, so that an estimate is a score on a
-scale of its own: it orders items and is no rating. All are `surprise.AlgoBase` classes, without
+its own scale: it orders items and is not a rating. All are `surprise.AlgoBase` classes, without
 random numbers. Linear algebra runs on one thread: its sums do not depend on how many there are.
 """
 

@@ -34,7 +34,7 @@ class GroupedLists(NamedTuple):
     ratings: Floats  # aligned with `ids`
 
     def means(self) -> Floats:
-        """Return the mean rating of each user or item, shape (n,), as ``numpy.mean`` of each list.
+        """Return the mean rating of each user or item, shape (n,): ``numpy.mean`` of each list.
 
         >>> Lists(np.array([0, 2, 3]), np.array([0, 1, 0]), np.array([4.0, 3.0, 5.0])).means()
         array([3.5, 5. ])
@@ -116,8 +116,9 @@ class RatingLists(Mapping[int, Rated]):
 class ColumnTrainset(surprise.Trainset):  # type: ignore[misc]
     """Surprise's training set with the same ratings in the same order, kept in columns.
 
-    *Codes* number the users and items of a data set, *inner ids* those of this training set, in the
-    order in which they first appear; `inner_users` and `inner_items` are -1 for an unknown code.
+    *Codes* number the users and items of a data set, *inner ids* number them in this training set,
+    in the order in which they first appear; `inner_users` and `inner_items` are -1 for an unknown
+    code.
     """
 
     _inner2raw_id_users = _inner2raw_id_items = None  # Surprise makes them when it needs them

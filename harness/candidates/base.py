@@ -68,7 +68,7 @@ class CandidatesSection(Kind):
     name: ClassVar[str]
     """The short name that tables use, with ``{0.key}`` for an option."""
     ranked: ClassVar[str]
-    """What is ranked, as a sentence of the methods text, with ``{0.key}`` for an option."""
+    """The ranked items, as a sentence of the methods text, with ``{0.key}`` for an option."""
     names_of_options: ClassVar[OfOptions] = {("unknown_users", "drop"): ", known users"}
     """What follows the short name under the value of an option."""
     sentences_of_options: ClassVar[OfOptions] = {
@@ -146,7 +146,7 @@ class CandidatesSection(Kind):
         """Yield which metrics favour a side where equal estimates are in the order of a list.
 
         A list holds a user's test items first and the unrated ones after them, except over the
-        whole catalogue. The parameters are those of `notes`.
+        whole catalogue. The parameters are the same as for `notes`.
         """
         if not self.judges_unrated or self.is_whole_catalogue:
             return
@@ -218,7 +218,7 @@ class CandidatesSection(Kind):
         return np.ones(split.ratings.n_items, dtype=bool)
 
     def n_ranked(self, split: Split, tested: Candidates) -> NDArray[np.int64] | None:
-        """Return how many items each list holds, as `tested` users have them, before any fit.
+        """Return how many items the list of each of the `tested` users holds, before any fit.
 
         None if only the candidates themselves tell, or the estimates decide.
         """
@@ -263,7 +263,7 @@ class OfTraining(CandidatesSection):
     """Whether a test item without a training rating, so never ranked, counts in the ideal."""
 
     def judged_items(self, split: Split) -> NDArray[np.bool_]:
-        """Return by code which items count in the ideal order, as `unknown_items` says."""
+        """Return by code which items count in the ideal order, by `unknown_items`."""
         if self.unknown_items == "drop":
             return split.known_items
         return super().judged_items(split)

@@ -1,4 +1,4 @@
-"""Candidates that a file or a function of one's own lists for each user."""
+"""Candidates that a file or your own function lists for each user."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class _OfPairs(CandidatesSection):
     @property
     @abstractmethod
     def source(self) -> str:
-        """Where the pairs come from, for messages."""
+        """The origin of the pairs, for messages."""
 
     @abstractmethod
     def _pairs(self, split: Split, users: NDArray[np.int32], seed: int) -> tuple[Coded, Coded]:
@@ -138,7 +138,7 @@ class Listed(_OfPairs):
 
 
 class OfFunction(_OfPairs):
-    """The items that a function of one's own lists for each user, the same for all rows."""
+    """The items that your own function lists for each user, the same for all rows."""
 
     example: ClassVar[Mapping[str, object]] = {"function": "candidates_of:listed"}
 
@@ -161,7 +161,7 @@ class OfFunction(_OfPairs):
     @classmethod
     def _is_of_module(cls, name: str) -> str:
         if not re.fullmatch(plugins.OBJECT, name):
-            raise ValueError(f"found {name!r}; name a function of a module, as mine:nearby")
+            raise ValueError(f"found {name!r}; name a function of a module, such as mine:nearby")
         return name
 
     @property

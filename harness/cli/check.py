@@ -23,7 +23,7 @@ from harness.experiment.dry_run import DryRun, dry_run
 from harness.experiment.duration import in_words
 
 WIDTH = 80
-"""Of a table with the time of a cell; a wider one is shown without."""
+"""Width of a table with the time of a cell; a wider one is shown without."""
 
 
 @command("check my.yaml", "check my.yaml --resolved", group="Start here")

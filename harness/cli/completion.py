@@ -15,7 +15,7 @@ START_FILES = {
         "_HARNESS_COMPLETE=fish_source harness | source",
     ),
 }
-"""Of each shell, the file that it reads at its start, and the line to add there."""
+"""For each shell, the file that it reads at its start, and the line to add there."""
 
 
 @command("completion bash", "completion zsh >> ~/.zshrc", group="Tools")

@@ -70,10 +70,10 @@ def new(
             )
         return _write_plugin(plugin)
     if path is None:
-        raise click.UsageError("name the FILE to write, as my.yaml; or --plugin DIR")
+        raise click.UsageError("name the FILE to write, such as my.yaml; or --plugin DIR")
 
     if not path.name:  # an empty text is the current folder
-        raise click.UsageError("FILE: the name is empty; give one, as my.yaml")
+        raise click.UsageError("FILE: the name is empty; give one, such as my.yaml")
     refuse_ratings(path)  # first: --force would replace the data
     unused(path)
     asks = not yes and not documents and sys.stdin.isatty()
@@ -169,7 +169,7 @@ def _is_ours(path: Path, title: str) -> bool:
 
 
 ENDINGS = (".md", ".py", ".slips", ".toml", ".yaml")
-"""Of the files that make up the template; caches of tools are no part of it."""
+"""Endings of the files that make up the template; caches of tools are not part of it."""
 
 
 def template() -> Path:

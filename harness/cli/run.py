@@ -53,7 +53,7 @@ FAILED_PARTS = ("metric-failed", "metric-failed-in-groups", "analysis-failed")
 @click.option(
     "--trust-cache",
     is_flag=True,
-    help="Reuse cached cells of your own code even if not all that affects them could be recorded.",
+    help="Reuse cached cells of your code even if not all that affects them could be recorded.",
 )
 @click.option(
     "--trust",

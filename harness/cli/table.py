@@ -195,7 +195,7 @@ WRITERS: dict[str, Callable[[Run, Path], object]] = {
 
 
 class Shown(NamedTuple):
-    """What is shown of a run: all its numbers, and the tables that people read."""
+    """The output for a run: all its numbers, and the tables that people read."""
 
     frame: Callable[[], pd.DataFrame]
     tables: Callable[[], Sequence[TextTable]]

@@ -29,7 +29,7 @@ from harness.statistics import PostHoc, RankComparison, compare_ranks
 OF_ONE_DATA_SET = {"random_state", "date", "path", "train", "test", "label", "validation"}
 """Keys that may differ between data sets, or that are compared by themselves."""
 COLUMNS = {"algorithm", "mean_rank", "mean rank", "letters", "wins"}
-"""Columns of the table beside those of the data sets."""
+"""Columns of the table beside the columns of the data sets."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ class _Table:
     names: tuple[str, str, str]
     data: DataInfo
     rows: pd.DataFrame
-    """Of the run's table, by algorithm."""
+    """Rows of the run's table, by algorithm."""
 
     def question(self, common: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
         """Yield by name what must be the same in all tables."""
@@ -92,7 +92,7 @@ class _Table:
 
 
 def _settings(section: Section) -> dict[str, str]:
-    """Return the keys of a section that are not defaults, without those of one data set alone."""
+    """Return the keys of a section that are not defaults and hold for more than one data set."""
     return dict(flattened(section.stated(OF_ONE_DATA_SET)))
 
 
@@ -129,7 +129,7 @@ def across(
     seed : int
         Seed of the Bayesian test.
     anyway : bool
-        Compare runs that ask different questions too, with notes that say so.
+        Compare runs that ask different questions too, with notes about the differences.
 
     Returns
     -------
@@ -247,7 +247,7 @@ def _tables(run: Run, name: str, filters: Mapping[str, str | None]) -> list[_Tab
 
 
 def _check_datasets(tables: Sequence[_Table]) -> None:
-    """Refuse one data set alone, and one that is there twice."""
+    """Refuse a single data set, and one that is there twice."""
     seen: dict[str, _Table] = {}
     for table in tables:
         first = seen.setdefault(table.data.fingerprint, table)
@@ -269,7 +269,7 @@ def _check_datasets(tables: Sequence[_Table]) -> None:
 def _differences(
     tables: Sequence[_Table], titles: Sequence[str], common: Sequence[str]
 ) -> Iterator[str]:
-    """Say in which table which part of the question differs from that of the first."""
+    """Say in which table which part of the question differs from the first table."""
     first = dict(tables[0].question(common))
     for table, title in zip(tables[1:], titles[1:], strict=True):
         question = dict(table.question(common))

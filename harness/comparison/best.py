@@ -33,7 +33,7 @@ from harness.results.verdict import Standing, smallest_found
 from harness.schema.sections import PATHS
 
 NOT_PERSONALISED = frozenset({"random", "popularity", "itemmean", "normalpredictor"})
-"""Algorithms whose estimates do not depend on the user, as `folded` writes their names."""
+"""Algorithms whose estimates do not depend on the user; `folded` writes their names so."""
 
 
 class Best(NamedTuple):
@@ -46,7 +46,7 @@ class Best(NamedTuple):
     params : dict
         Parameters; of a tuned row, those that `best` selects.
     config : dict
-        A config of this row alone, with the data, split, candidates, metrics and seeds of the run.
+        A config of only this row, with the data, split, candidates, metrics and seeds of the run.
     evidence : list of str
         Sentences: value and interval, rows that are not significantly different, seconds, and how
         the parameters were selected.
@@ -123,7 +123,7 @@ def best(
     ResultsError
         If no row or more than one table fits, the row has a failed cell, or no row has a value.
     MetricError
-        If `metric` is no label.
+        If `metric` is not a label.
 
     Notes
     -----

@@ -165,8 +165,8 @@ def infer(
     """Compare the algorithms of each table by every metric that is a mean over users.
 
     `users` is as a run has it; `cells` give tables and rows their order; `draws` say which seeds
-    are nested in which. A row with a failed cell is not compared: its users are not those of the
-    others. Notes say what is not compared, and why. `progress` is told how many of the metrics of
+    are nested in which. A row with a failed cell is not compared: its users differ from the
+    others. Notes say what is not compared, and why. `progress` gets how many of the metrics of
     all tables are done.
     """
     ratios = {split.fingerprint: split.n_test / max(1, split.n_train) for split in splits}
@@ -414,7 +414,7 @@ OF_TESTS = ("claim", "test-limited", "different-users")
 
 
 def notes_on_tests(compared: Sequence[MetricComparison], tables: Sized) -> Iterator[Note]:
-    """Yield what tests are about, and why some cannot decide; `tables` are those of the run."""
+    """Yield what tests are about, and why some cannot decide; `tables` are the run's."""
     for claim in dict.fromkeys(comparison.about for comparison in compared):
         yield Note("claim", {"claim": claim})
     for comparison in compared:

@@ -31,7 +31,7 @@ class _Row:
 
     @property
     def keys(self) -> set[str]:
-        """Keys of its finished cells: what its numbers are of."""
+        """Keys of its computed cells, which decide its numbers."""
         return {cell.key for cell in self.cells if not cell.error}
 
     @property
@@ -48,9 +48,9 @@ def join(runs: Sequence[Run], *, anyway: bool = False) -> Run:
     """Put runs into one without a folder, their users compared with each other.
 
     A row that two runs have with the same cells is counted once. Rows with the same name are
-    distinguished by their parameters, else by their runs. Config, versions and machine are those of
-    the first run; one run alone comes back as it is. A ComparisonError refuses a run that is given
-    twice, runs without a common metric and, unless `anyway`, runs that cannot be compared.
+    distinguished by their parameters, else by their runs. Config, versions and machine are taken
+    from the first run; a single run is returned as it is. A ComparisonError refuses a run that is
+    given twice, runs without a common metric and, unless `anyway`, runs that cannot be compared.
     """
     if not len(runs):
         raise ResultsError("runs: there is none; give at least one")

@@ -1,4 +1,4 @@
-"""Experiments as files: every key is declared once, all faults are reported at once."""
+"""Experiments as files: every key is declared once, all problems are reported at once."""
 
 from __future__ import annotations
 

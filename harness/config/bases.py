@@ -17,17 +17,17 @@ from harness.errors import ConfigError
 from harness.schema.sections import PATHS, KeyPath, brief, sections_at
 
 MORE = "+"
-"""Before the key of a list: its entries come behind those of the base."""
+"""Before the key of a list: its entries come behind the entries of the base."""
 MOST_FILES = 20
 RIVALS = {"name": {"path", "synthetic"}, "path": {"synthetic"}, "synthetic": {"name", "path"}}
-"""Keys that say where data come from, and those of a base that they take the place of."""
+"""Keys that say where data come from, and the keys of a base that they replace."""
 
 
 def extended(document: Document) -> Document:
     """Return a document with the bases that it extends; raise what is wrong with them.
 
     Mappings are merged by key, lists and other values take the place of the base's, and the
-    entries of ``+algorithms`` come behind those of the base. A mapping of another ``kind``, or data
+    entries of ``+algorithms`` come behind the base's. A mapping of another ``kind``, or data
     from another place, takes the place of the whole mapping. Paths in a base are relative to the
     base.
     """
@@ -84,7 +84,7 @@ def _read(document: Document, name: str, chain: list[Path], n_files: list[int]) 
 
 @dataclass
 class _Merger:
-    """Merges the data of one document into those of another, with the place of each key."""
+    """Merges the data of one document into another's, with the place of each key."""
 
     base: Document
     top: Document
@@ -163,7 +163,7 @@ class _Merger:
 
 
 def _merged(base: Document, top: Document) -> Document:
-    """Return the document of a base with what another says; errors are told of the latter."""
+    """Return the document of a base with what another says; errors name the latter."""
     merger = _Merger(base, top)
     data = merger.mapping(base.data, top.data, (), ())
     merger.place((), ())
@@ -173,7 +173,7 @@ def _merged(base: Document, top: Document) -> Document:
 
 
 def _is_same(base: dict[str, object], top: dict[str, object]) -> bool:
-    """Return whether a mapping speaks of the same thing as that of the base."""
+    """Return whether a mapping describes the same thing as the base's."""
     if "kind" in top and top["kind"] != base.get("kind", top["kind"]):
         return False
     named = (key for key in RIVALS.keys() & top.keys() if key not in base)

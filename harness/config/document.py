@@ -24,13 +24,14 @@ class Document:
     """From 1; empty when the data did not come from a file."""
     folder: Path | None = None
     recorded: str = ""
-    """Of a run's record, the file that the config came from."""
+    """For a run's record, the file that the config came from."""
     overrides: dict[KeyPath, str] = field(default_factory=dict)
-    """What was set in the call, by the key that it sets, or the first on the way that it makes."""
+    """The part of the call that sets a key, by the key, or by the first on the way that it
+    makes."""
     sources: dict[KeyPath, str] = field(default_factory=dict)
-    """Of keys that come from another file, as a base, the name of that file."""
+    """For keys that come from another file, such as a base, the name of that file."""
     written: dict[KeyPath, str] = field(default_factory=dict)
-    """Of values with variables of the environment, their text as it was written."""
+    """For values with variables of the environment, their text as it was written."""
 
 
 def line_of(document: Document, path: KeyPath) -> int:
@@ -63,7 +64,7 @@ def fault_at(document: Document, path: KeyPath, message: str) -> Fault:
 
 
 def refusal(source: str, message: str, line: int = 0, path: KeyPath = ()) -> ConfigError:
-    """Return the error of a single fault."""
+    """Return the error of a single problem."""
     return ConfigError(source, [Fault(line, dotted(path), message)])
 
 

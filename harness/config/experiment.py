@@ -54,7 +54,9 @@ def _check_accuracy(label: str) -> str:
         raise ValueError(str(error)) from None
     is_own = not plugins.find("metrics", metric.name).is_builtin
     if metric.needs_items and not is_own:  # what your own metric measures, only you know
-        raise ValueError(f"{label} does not measure accuracy; choose one that does, as ndcg@10")
+        raise ValueError(
+            f"{label} does not measure accuracy; choose one that does, such as ndcg@10"
+        )
     if metric.needs_features and not metric.needs_genres:
         lacking = "column of items" if metric.needs_column else "ratings at random"
         raise ValueError(f"{label}: a search has no {lacking}; use weights=popularity")
@@ -62,12 +64,12 @@ def _check_accuracy(label: str) -> str:
 
 
 class Draw(NamedTuple):
-    """The seeds that the random numbers of a cell derive from; that of the model names the cell."""
+    """The seeds from which a cell's random numbers derive; the model's seed names the cell."""
 
     split: int
-    """Of the split, and of a sample of candidates."""
+    """Seed of the split, and of a sample of candidates."""
     search: int
-    """Of the validation set, and of the settings that a search tries."""
+    """Seed of the validation set, and of the settings that a search tries."""
     model: int
 
 
@@ -130,11 +132,11 @@ class Inference(Section):
     interval: Literal["bca", "percentile"] = "bca"
     """How bootstrap intervals are drawn from the resamples."""
     resamples: int | None = Field(default=None, ge=100, le=1_000_000)
-    """Of the randomisation test and of the bootstrap; null: 10,000, and as many as the number of
-    comparisons needs where none of these is as extreme as the scores. With 2,000 users or more
+    """Number for the randomisation test and the bootstrap; null: 10,000, and as many as the number
+    of comparisons needs where none of these is as extreme as the scores. With 2,000 users or more
     null computes both from moments, as of all resamples; a number draws that many."""
     confidence: float = Field(default=0.95, gt=0.5, lt=1.0)
-    """Of the intervals; a difference is significant at one minus this."""
+    """Confidence of the intervals; a difference is significant at one minus this."""
 
     @model_validator(mode="after")
     def _test_fits_claim(self) -> Self:
@@ -201,17 +203,17 @@ class Tuning(Section):
 
 
 class TrainingShares(Section):
-    """Shares of each training set, for learning curves: a table for each, of one test set."""
+    """Proportions of each training set, for learning curves: a table for each, of one test set."""
 
     shares: list[Annotated[float, Field(gt=0, le=1)]]
     """Proportions of the training ratings, each once; 1.0 is the whole training set."""
     by: Literal["rating", "user", "time"] = "rating"
-    """What is drawn: ratings, users with all their training ratings, or the latest ratings."""
+    """The sampled unit: ratings, users with all their training ratings, or the latest ratings."""
 
     @model_validator(mode="after")
     def _differ(self) -> Self:
         if len(self.shares) < 2:
-            raise ValueError("fewer than two `shares`; write two or more, as [0.5, 1.0]")
+            raise ValueError("fewer than two `shares`; write two or more, such as [0.5, 1.0]")
         if twice := next((n for n in self.shares if self.shares.count(n) > 1), None):
             raise ValueError(f"{twice} is in `shares` twice; write each once")
         return self
@@ -262,7 +264,7 @@ class GroupSection(Section):
     @model_validator(mode="after")
     def _has_one_side(self) -> Self:
         if (self.users is None) == (self.items is None):
-            raise ValueError("give either `users` or `items`, as {users: training_ratings}")
+            raise ValueError("give either `users` or `items`, such as {users: training_ratings}")
         if self.quantiles and self.title in ("users: known", "items: popularity"):
             raise ValueError(f"quantiles: {self.by} has its own groups; leave it out")
         return self
@@ -284,7 +286,7 @@ class GroupSection(Section):
 
 
 KNOWN = GroupSection(users="known")
-"""What is added where a split has users with and without a training rating."""
+"""The groups that are added if a split has users with and without a training rating."""
 
 
 class Results(Section):
@@ -295,7 +297,7 @@ class Results(Section):
 
 
 LOCAL = "local"
-"""The executor that is no plug-in: processes of this machine."""
+"""The only executor that is not a plug-in: processes of this machine."""
 
 
 class Execution(Section):
@@ -309,7 +311,7 @@ class Execution(Section):
     executor: str = Field(
         default=LOCAL, json_schema_extra={"enum": [LOCAL, *plugins.builtin_names("executors")]}
     )
-    """Where cells are fitted: in processes of this machine, or on the workers of a Dask cluster.
+    """The place where cells are fitted: processes of this machine, or workers of a Dask cluster.
     There, `workers` is how many to wait for before the first cell, for `join_timeout` at most."""
     scheduler: str | None = Field(default=None, min_length=1)
     """The address of the Dask cluster, such as `tcp://host:8786`, or the path of the file that
@@ -326,7 +328,7 @@ class Execution(Section):
             raise ValueError(f"no executor {self.executor!r}; {suggestion(self.executor, choices)}")
         if self.executor == "dask" and self.scheduler is None:
             raise ValueError(
-                "`executor: dask` without `scheduler`; give its address, as tcp://host:8786"
+                "`executor: dask` without `scheduler`; give its address, such as tcp://host:8786"
             )
         if self.executor == LOCAL and self.scheduler is not None:
             raise ValueError("`scheduler` without `executor: dask`; add it, or leave this out")
@@ -341,7 +343,7 @@ def _named_in_either_way(schema: dict[str, Any]) -> None:
 
 
 class AlgorithmConfig(Section):
-    """An algorithm of Surprise, a baseline, a class of your own, or another library's model."""
+    """An algorithm of Surprise, a baseline, your own class, or another library's model."""
 
     DECISIVE: ClassVar[frozenset[str]] = frozenset(
         {"name", "library", "model", "python", "params", "as_surprise", "search"}
@@ -362,7 +364,7 @@ class AlgorithmConfig(Section):
     model: str | None = None
     """The library's model, such as `MF`."""
     python: str | None = None
-    """An interpreter that has the library, in place of its own environment; it is started."""
+    """An interpreter that has the library, used in place of the library's own environment."""
     label: str | None = Field(default=None, min_length=1, max_length=80)
     """Name of the row in the table; by default the algorithm's name. Labels must differ."""
     params: dict[str, Any] = Field(default_factory=dict)
@@ -437,7 +439,7 @@ def _check_labels(text: str) -> str:
 def headline_of(labels: Iterable[str], chosen: str | None = None) -> str:
     """Return the headline metric among some labels: the chosen one, else the first ranking metric.
 
-    A ranking metric measures how the items are ordered. Where there is none, it is the first label.
+    A ranking metric measures how the items are ordered. Without one, it is the first label.
 
     >>> headline_of(["rmse", "novelty@5", "ndcg@5", "ndcg@10"])
     'ndcg@5'
@@ -489,7 +491,7 @@ class Experiment(Section):
     """Other configs, relative to this one or names of those that come with the package: this one is
     merged into them by key, lists replace theirs, and `+algorithms` adds to theirs."""
     dataset: OneOrMore[DatasetSection]
-    """Where the ratings come from: a name from `harness list datasets`, or your own file."""
+    """The source of the ratings: a name from `harness list datasets`, or your own file."""
     filters: list[FilterSection] = Field(default=[])
     """Filters before the split, in this order; each reports its counts."""
     training_shares: Curve | None = Field(default=None, exclude=True)
@@ -533,11 +535,11 @@ class Experiment(Section):
     outputs: Outputs = Outputs()
     """What the run keeps beside the scores; by default neither lists nor estimates."""
     results: Results = Results()
-    """What stays of a run when a later one of its name takes its place."""
+    """The files that stay of a run when a later one of its name takes its place."""
     trackers: TrackersSection = Field(default={})
-    """Where the run is logged beside its folder: names, such as `[csv, mlflow]`, or parameters by
-    name, such as `csv: {path: all.csv}`. If one fails, a note reports it; one that is not installed
-    is refused. Do not write passwords here."""
+    """Places where the run is logged beside its folder: names, such as `[csv, mlflow]`, or
+    parameters by name, such as `csv: {path: all.csv}`. If one fails, a note reports it; one that is
+    not installed is refused. Do not write passwords here."""
     clip: bool = True
     """Whether estimates are clipped to the rating scale, as Surprise's `predict` does."""
     accelerate: bool = True
@@ -547,7 +549,7 @@ class Experiment(Section):
 
     @cached_property
     def draws(self) -> dict[int, Draw]:
-        """The seeds of the run's cells, by the seed that names the cell, that of the run first."""
+        """The seeds of the run's cells, by the seed that names the cell, the run's seed first."""
         if not self.crosses_seeds:
             return {seed: Draw(seed, seed, seed) for seed in self.seed}
         return {draw.model: draw for draw in self.seeds.draws(self.seed[0])}

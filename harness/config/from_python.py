@@ -59,7 +59,7 @@ SPLITS: dict[str, tuple[dict[str, object], dict[str, str]]] = {
 }
 """By the iterator's name, the keys that its kind has, and the key for each of its attributes."""
 MOST_LETTERS = 80
-"""Of a label."""
+"""The most letters of a label."""
 OPTIONS = ("sim_options", "bsl_options")
 """Parameters that every algorithm takes, whatever its signature."""
 
@@ -113,7 +113,7 @@ def _algorithm(value: object, where: str) -> object:
 
 
 def _place_of(own: type, where: str) -> str:
-    """Return the place of your own class, such as ``module:Class``, from which it is found again.
+    """Return the place where your own class is found again, such as ``module:Class``.
 
     >>> _place_of(Variables, "algorithms[0]")
     'harness.config.yaml:Variables'

@@ -1,4 +1,4 @@
-"""Turn a config file, a mapping or overrides into an `Experiment`, or report all faults at once."""
+"""Turn a config file, mapping or overrides into an `Experiment`, or report all problems at once."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def load(
     with_ratings: bool = False,
     trust: bool = True,
 ) -> tuple[Experiment, Document]:
-    """Read and validate a config, and return where it came from too; raise all its faults at once.
+    """Read and validate a config, and return where it came from; raise all its problems at once.
 
     It is a YAML file, the name of a config that comes with the package, a run's folder or
     ``run.json``, or Python data, whose paths are relative to `folder`. An override is
@@ -102,7 +102,7 @@ LOADED = ("columns", "tocoo", "raw_ratings", "user_ids")
 
 
 def _refuse_objects(config: Mapping[str, object]) -> None:
-    """Refuse loaded data and fitted models of your own where a config names them."""
+    """Refuse data that you loaded and models that you fitted where a config names them."""
     data, rows = config.get("dataset"), config.get("algorithms")
     if any(hasattr(data, name) for name in LOADED) and not isinstance(data, Section):
         raise refusal(
@@ -213,7 +213,7 @@ def stand_in(document: Document) -> None:
 
 
 MAX_BITS = 1_024
-"""Of a whole number; a larger one is more than any floating-point number."""
+"""Bits of a whole number; a larger one is more than any floating-point number."""
 MAX_KEY = 100
 _ALGORITHM = TypeAdapter[AlgorithmConfig](AlgorithmSection)
 
@@ -223,7 +223,7 @@ Finding = tuple[KeyPath, str]
 
 
 def checked(document: Document, *, with_ratings: bool = False) -> Experiment:
-    """Return the experiment of a document without faults."""
+    """Return the experiment of a document without problems."""
     data = document.data
     if unprintable := list(_unprintable(data)):
         raise ConfigError(document.source, at_keys(document, unprintable))
@@ -372,26 +372,26 @@ def _algorithm_faults(document: Document) -> Iterator[Finding]:
 
 
 def at_keys(document: Document, findings: Iterable[tuple[KeyPath, str]]) -> list[Fault]:
-    """Return what is wrong at keys, as faults."""
+    """Return what is wrong at keys, as problems."""
     return [fault_at(document, path, message) for path, message in findings]
 
 
 def without_data(name: str) -> Fault:
-    """Return the fault of the record of a run whose data were given from Python."""
+    """Return the problem of the record of a run whose data were given from Python."""
     source = f"the ratings ({name}) were given from Python"
     advice = "give them again there as ratings=..., or name a file in their place"
     return Fault(0, "dataset", f"{source}; {advice}")
 
 
 def repeated(document: Document, key: str, first: int, second: int, how: str) -> Fault:
-    """Return the fault that two entries of a list give the same cells, with both places."""
+    """Return the problem that two entries of a list give the same cells, with both places."""
     line = line_of(document, (key, first))
     where = f"{key}[{first}]" + (f" (line {line})" if line else "")
     return fault_at(document, (key, second), f"{how} {where}; remove one of them")
 
 
 def explained_at_key(error: ErrorDetails, document: Document) -> Fault:
-    """Turn one entry of ``ValidationError.errors()`` into a fault at its key."""
+    """Turn one entry of ``ValidationError.errors()`` into a problem at its key."""
     path = key_at(document, error["loc"])
     if error["type"] == "missing":
         path = (*path, error["loc"][-1])

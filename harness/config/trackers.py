@@ -1,4 +1,4 @@
-"""What a tracker is: it is told of a run's start, its rows and its end, and logs them somewhere.
+"""Trackers: they receive a run's start, its rows and its end, and log them somewhere.
 
 ::
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TrackedRow:
-    """A row of a run's table, as a tracker is told of it.
+    """A row of a run's table, as a tracker receives it.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class TrackedRow:
     algorithm, dataset, split, candidates : str
         As in the table.
     params : dict
-        Arguments of the algorithm; where a search chose them, those of the first fold.
+        Arguments of the algorithm; where a search chose them, the arguments of the first fold.
     metrics : dict of str to float
         The value of each metric by its label; one that is undefined is left out.
     intervals : dict of str to (float, float)
@@ -98,7 +98,7 @@ class Tracker:
 
     A subclass is a plug-in of the group ``harness.trackers``, or named as ``mine:Lines`` under
     `trackers` in a config. The arguments of its constructor are the parameters that a config may
-    give it. It is made once for a run. Where a method raises, nothing else of the tracker is called
+    give it. It is made once for a run. If a method raises, nothing else of the tracker is called
     but `fail`, and the run goes on with a note.
 
     Examples
@@ -128,7 +128,7 @@ class Tracker:
         name : str
             Of the run.
         config : mapping
-            With every key, as ``run.json`` has it.
+            With every key, in the form of ``run.json``.
         """
 
     def row(self, row: TrackedRow) -> None:
@@ -231,7 +231,9 @@ def entries_of(value: object, path: KeyPath = ()) -> Iterator[tuple[KeyPath, str
                 raise ValueError(f"found a list in a list at [{position}]; write names")
             yield from entries_of(entry, (*path, position))
     elif value is not None:
-        raise ValueError(f"found {brief(value)}; name trackers, as [csv], or csv: {{path: a.csv}}")
+        raise ValueError(
+            f"found {brief(value)}; name trackers, such as [csv], or csv: {{path: a.csv}}"
+        )
 
 
 def tracker_faults(document: Document) -> Iterator[Fault]:
@@ -269,7 +271,7 @@ def with_names(trackers: dict[str, Parameters], names: Iterable[str]) -> dict[st
     """
     is_listed = isinstance(names, list | tuple)
     if not is_listed or not all(isinstance(name, str) for name in names):
-        raise PluginError(f"track: found {brief(names)}; give names of trackers, as ['csv']")
+        raise PluginError(f"track: found {brief(names)}; give names of trackers, such as ['csv']")
     called: dict[str, Parameters] = {name: {} for name in names}
     for name in called:
         if name in trackers:

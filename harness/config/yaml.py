@@ -1,4 +1,4 @@
-"""Where a config comes from, and its YAML: read as plain data, safely and in bounded time."""
+"""The source of a config, and its YAML: read as plain data, safely and in bounded time."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ _UNQUOTED = (":", "?")
 
 
 def as_yaml(config: Mapping[str, object]) -> str:
-    """Return the keys of a config as YAML, lists and mappings on lines of their own.
+    """Return the keys of a config as YAML, lists and mappings on their own lines.
 
     >>> print(as_yaml({"seed": [0], "metrics": ["ndcg@10"]}).rstrip())
     seed:
@@ -203,7 +203,7 @@ def marked(text: str) -> str:
 
 
 class Variables:
-    """Puts the values of variables into the values of one document, and collects faults.
+    """Puts the values of variables into the values of one document, and collects problems.
 
     Parameters
     ----------

@@ -141,7 +141,7 @@ def answered_names(answer: str) -> list[str]:
 
 
 def labels(answer: str) -> list[str]:
-    """Return labels in the form of a config; errors are found with all other faults."""
+    """Return labels in the form of a config; errors are found with all other problems."""
     try:
         return [str(metric) for metric in parse_many(answer)]
     except MetricError:  # such as of a module that is found where configs are
@@ -210,7 +210,7 @@ class DatasetAnswer:
     Attributes
     ----------
     note : str
-        What a reader should know of the scale.
+        A remark on the scale for readers.
     faults : str
         The rows of a file that need a decision.
     """
@@ -309,7 +309,7 @@ def as_typed(error: DataError, option: str) -> DataError:
 def keys_set(overrides: Sequence[str], *, of_config: bool = True) -> dict[str, Any]:
     """Return the keys of the ``dataset`` part of a config that ``dataset.key=value`` sets.
 
-    Other keys are refused, unless they are those of a config that is made.
+    Other keys are refused, unless the config is made and has them.
     """
     document = Document("config", {"dataset": {}})
     for override in overrides:
@@ -330,7 +330,8 @@ def named_columns(text: str | None, roles: Sequence[str], option: str) -> dict[s
         role, _, name = (word.strip() for word in part.partition("="))
         if role not in roles or not name:
             raise click.UsageError(
-                f"{option} {part}: write role=name, as user=who; the roles are {', '.join(roles)}"
+                f"{option} {part}: write role=name, such as user=who; the roles are "
+                f"{', '.join(roles)}"
             )
         columns[role] = int(name) if name.isascii() and name.isdigit() and int(name) else name
     return columns
@@ -453,7 +454,7 @@ def write_config(
 ) -> Path:
     """Write the config that some options mean into a folder of results, and return its path.
 
-    Its name is that of the data. An address in it is masked. A file or a run of this name that is
+    It is named after the data. An address in it is masked. A file or a run of this name that is
     there stays, unless it is the same config; then the next free name of ``ratings-2``,
     ``ratings-3`` is taken.
 
@@ -470,7 +471,7 @@ def write_config(
     Raises
     ------
     ConfigError
-        With every fault of the config; nothing is written.
+        With every problem of the config; nothing is written.
     DataError
         If the file cannot be read, or some of its rows need a decision.
     """

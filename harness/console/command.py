@@ -21,7 +21,7 @@ GROUPS = (
     "Check others' numbers",
     "Tools",
 )
-"""The groups of the help in their order, that of a first hour first."""
+"""The groups of the help in their order, the group of a first hour first."""
 
 
 class Command(click.Command):
@@ -148,7 +148,7 @@ def first_paragraph(text: str | None) -> str:
 
 
 def write_examples(formatter: click.HelpFormatter, examples: tuple[str, ...]) -> None:
-    """Write examples as the last section of a help, each on a line of its own."""
+    """Write examples as the last section of a help, each on its own line."""
     with formatter.section("Examples"):
         for example in examples:
             formatter.write(f"{'':>{formatter.current_indent}}{example}\n")

@@ -35,7 +35,7 @@ from harness.plugins import registry as plugins
 
 EXAMPLES = ("harness run quickstart", "harness new my.yaml --dataset ratings.csv")
 OUTPUT_ERRORS = (errno.ENOSPC, errno.EFBIG, errno.EIO, errno.EBADF, errno.EDQUOT)
-"""What is wrong where standard output cannot be written."""
+"""Errors of a standard output that cannot be written."""
 SHOWN = 60
 """Characters of a path that is too long for the system, in its message."""
 SUMMARIES_FILE = Path(__file__).with_name("summaries.json")
@@ -48,8 +48,8 @@ LIMIT_MESSAGES = ("failed to map segment", "annot allocate memory", "can't start
 class _Commands(click.Group):
     """The commands of this package and of plug-ins, each imported when it is called.
 
-    The help lists those of this package in groups. Of a plug-in it says which package it is from:
-    its code is not imported.
+    The help lists the commands of this package in groups. For a plug-in it names the package that
+    it is from: its code is not imported.
     """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -76,7 +76,7 @@ class _Commands(click.Group):
         return self.commands[cmd_name]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands in their groups, those of plug-ins last."""
+        """Write the commands in their groups, plug-ins last."""
         lines = _summaries() | {"From installed packages": self._foreign()}
         width = max(map(len, itertools.chain(*lines.values())))
         groups = {title: [*of_group.items()] for title, of_group in lines.items()}
@@ -124,7 +124,7 @@ class _Commands(click.Group):
 
 
 def _call_of_file(name: str) -> str:
-    """Return the call that was probably meant where a file stands in the place of a command.
+    """Return the call that was probably meant where a file was given in the place of a command.
 
     >>> _call_of_file("my.yaml"), _call_of_file("ratings.csv"), _call_of_file("tabel")
     ('harness run my.yaml', 'harness run --dataset ratings.csv', '')

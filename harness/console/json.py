@@ -115,7 +115,7 @@ class JsonDocument:
         self.error: dict[str, object] | None = None
 
     def add_text(self, text: str, *, is_data: bool) -> None:
-        """Add sentences, each on a line; a text in a file format is the result if it is alone."""
+        """Add sentences, each on a line; a lone text in a file format is the result."""
         if is_data:
             earlier = self.result["text"] + "\n" if self._is_text() else ""
             if earlier or self.result is None:
@@ -167,7 +167,7 @@ class JsonDocument:
 
 
 def as_data(value: object) -> object:
-    """Return a value as JSON has it: null for what is no finite number, rows of a data frame.
+    """Return a value as JSON has it: null for a number that is not finite, rows of a data frame.
 
     >>> as_data({"a": (1.0, float("nan")), "b": None})
     {'a': [1.0, None], 'b': None}

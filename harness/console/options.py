@@ -87,7 +87,7 @@ else:
     _Choice = click.Choice
 
 FORCE = "harness.force"
-"""Where the context of a command keeps whether a file may be replaced."""
+"""The key of a command's context that says whether a file may be replaced."""
 TABLES = ("text", "markdown", "csv", "latex")
 """Forms of a run's table."""
 file = click.Path(path_type=Path, dir_okay=False)
@@ -269,7 +269,7 @@ def algorithm_of(name: str) -> str:
 
 
 def store() -> MaintainedStore:
-    """Return the finished cells that runs share."""
+    """Return the cached cells that runs share."""
     from harness.results.store import MaintainedStore
 
     return MaintainedStore.default()

@@ -83,7 +83,7 @@ def state(plugin: plugins.Plugin) -> str:
 
 
 def _is_of(*bases: type) -> Callable[[plugins.Plugin], object]:
-    """Return what raises a `PluginError` if a plug-in is no object or subclass of these."""
+    """Return a function that raises a `PluginError` if a plug-in is not of these classes."""
 
     def check(plugin: plugins.Plugin) -> None:
         value = plugin.load()
@@ -114,7 +114,7 @@ USES: dict[str, Callable[[plugins.Plugin], object]] = {
 
 
 def _named(names: Collection[str]) -> Iterator[tuple[str, plugins.Plugin, str]]:
-    """Yield the plug-ins with these names, or all, with their kinds and why they are no use."""
+    """Yield the plug-ins with these names, or all, with their kinds and why they cannot be used."""
     everything = [
         (kind, plugin, reason)
         for kind in plugins.KINDS

@@ -99,7 +99,7 @@ class Lines(Progress):
 
 
 class Heard(Lines):
-    """The same lines for the file of ``--log-file`` alone; the screen shows only tracebacks."""
+    """The same lines only for the file of ``--log-file``; the screen shows only tracebacks."""
 
     def __call__(self, event: Event) -> None:
         """Process an event."""

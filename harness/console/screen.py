@@ -32,7 +32,7 @@ LONGEST_LINE = 3_000
 TRACEBACK = "HARNESS_TRACEBACK"
 """The variable that asks for tracebacks; worker processes inherit it."""
 listeners: list[Callable[[str], object]] = []
-"""What hears every text that is said, as the file of ``--log-file`` does."""
+"""Listeners that receive every text that is printed, such as the file of ``--log-file``."""
 documents: list[JsonDocument] = []
 """With ``--json``, what gathers texts and tables in place of the screen; else none."""
 
@@ -68,7 +68,7 @@ def say(
 ) -> None:
     """Print text with its escapes spelled out; every line of the commands comes through here.
 
-    Where there is a width (`screen_width`), long lines break between words, unless the text
+    If there is a width (`screen_width`), long lines break between words, unless the text
     `is_data`: a file format, not sentences. On standard error very long lines are cut. A line that
     `has_time` begins with it.
     """
@@ -135,7 +135,7 @@ def show_table(
 ) -> None:
     """Print a table: at full width, or fitted to `screen_width`; nothing is left out or cut.
 
-    Columns of `words` are aligned to the left; those of numbers to the right. A table that is too
+    Columns of `words` are aligned to the left, columns of numbers to the right. A table that is too
     wide breaks words over several lines. One that is still too wide is shown in parts, each of
     which repeats the first column. The cells (row, column) in `best` stand out, and a line is drawn
     above each row in `below`.
@@ -238,7 +238,7 @@ def _size(text: str) -> int:
 
 
 def screen_width(*, err: bool = False) -> int:
-    """Return the columns of a terminal, in a pipe those of ``COLUMNS``; 0 where it is not set."""
+    """Return the columns of a terminal, or in a pipe ``COLUMNS``; 0 where it is not set."""
     columns = os.environ.get("COLUMNS", "")
     if (sys.stderr if err else answers()).isatty() or (columns.isdecimal() and int(columns)):
         return max(20, shutil.get_terminal_size().columns)

@@ -49,7 +49,7 @@ from harness.console.screen import (
 )
 
 ALL, METRICS = "all", "metrics"
-"""Words for all columns, and for names and metrics alone."""
+"""Words for all columns, and for only names and metrics."""
 
 WORDS = ("algorithm", "error", "dataset", "split", "candidates")
 """Columns of words in a results table."""
@@ -62,9 +62,9 @@ ERROR_WIDTH = 32
 def show_run(run: Run, columns: str | None = None) -> None:
     """Print the verdict on a run, its table and the notes that change most how it is read.
 
-    What the verdict says is no note, and notes that are left out are counted. Reasons of failures
-    stand beside the numbers where there is room, else below the table. On a terminal that is too
-    narrow for the table, columns of less weight are left out, unless `columns` names some.
+    Facts of the verdict are not repeated as notes, and notes that are left out are counted. Reasons
+    of failures are beside the numbers where there is room, else below the table. On a terminal that
+    is too narrow for the table, columns of less weight are left out, unless `columns` names some.
     """
     if documents:
         documents[0].add_run(run)
@@ -176,7 +176,7 @@ def titles_of(runs: Iterable[Run], columns: str | None) -> list[str] | None:
 
 
 def narrow(runs: Sequence[Run], metrics: str | None, algorithms: str | None) -> list[Run]:
-    """Return runs with the metrics and rows alone that a call names.
+    """Return runs with only the metrics and rows that a call names.
 
     Raises
     ------

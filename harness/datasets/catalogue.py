@@ -41,7 +41,7 @@ class FeatureFile:
     member_bytes: int
     separator: str = ","
     columns: tuple[str, ...] = ()
-    """Names of the columns; those of the header if left out."""
+    """Names of the columns; the header's names if left out."""
     header: bool = True
     encoding: str = "utf-8"
     quotes: bool = True
@@ -70,7 +70,7 @@ class DataSet:
     n_items: int
     """Those that are rated."""
     scale: tuple[float, float]
-    """The lowest and the highest rating; infinity for plays, whose highest is that of the file."""
+    """The lowest and the highest rating; infinity for plays, whose highest is found in the file."""
     licence: str
     """What the source asks of those who use it; like `citation`, perhaps a key of ``texts``."""
     citation: str
@@ -87,7 +87,7 @@ class DataSet:
     archive_bytes: int | None = None
     """Approximate; a much larger archive is refused."""
     md5: str | None = None
-    """Of the archive, like `sha256`; None where the source replaces it now and then."""
+    """Hash of the archive, like `sha256`; None where the source replaces it now and then."""
     sha256: str | None = None
     member: str = ""
     """Path of the ratings inside the archive: user, item, rating and perhaps a timestamp, in this
@@ -123,13 +123,13 @@ class DataSet:
 
     @property
     def known_hash(self) -> str | None:
-        """The strongest hash of the archive, as ``algorithm:digits``."""
+        """The strongest hash of the archive, in the form ``algorithm:digits``."""
         if self.sha256:
             return f"sha256:{self.sha256}"
         return f"md5:{self.md5}" if self.md5 else None
 
     def hash_of(self, path: Path) -> str | None:
-        """Return the published hash of a copy: of the ratings alone, or of the archive."""
+        """Return the published hash of a copy: of only the ratings, or of the archive."""
         if is_archive(path):
             return self.known_hash
         return f"md5:{self.member_md5}" if self.member_md5 else None
@@ -201,7 +201,7 @@ ALIASES = {data_set.alias: data_set.name for data_set in CATALOGUE.values() if d
 
 
 def dataset_names() -> list[str]:
-    """Return every name of a data set, those of this package first."""
+    """Return every name of a data set, this package's first."""
     builtin = sorted({*plugins.builtin_names("datasets"), *ALIASES})
     return [*builtin, *(name for name in plugins.names("datasets") if name not in builtin)]
 

@@ -28,9 +28,9 @@ _ADVICE = {
     "duplicates": "`duplicates: first`, `last`, `latest` or `mean` decides about",
 }
 NEARLY_ALL = 0.9
-"""Share of the rows from which a fault is one of the file as a whole."""
+"""Proportion of the rows from which a problem concerns the file as a whole."""
 MOST = 0.5
-"""Share of the rows above which they are not for dropping."""
+"""Proportion of the rows above which they are not for dropping."""
 _REPEATS = "`duplicates: count` or `sum` makes one rating of each pair, from"
 _UNDATED = "`columns: {timestamp: null}` keeps all rows and reads no times"
 _OTHER_TIMES = (
@@ -52,8 +52,8 @@ def clean(table: Table, section: DatasetSection) -> tuple[Table, tuple[float, fl
     """Apply the policies and number users and items by first appearance; return also the scale.
 
     Rows that cannot be read, lack a value, are outside the scale or repeat a pair are searched in
-    this order; a row with two faults counts once. Notes say what was changed. One error names all
-    rows with a fault whose policy is ``error``; see `DatasetSection` for the policies.
+    this order; a row with two problems counts once. Notes say what was changed. One error names all
+    rows with a problem whose policy is ``error``; see `DatasetSection` for the policies.
     """
     scale, duplicates, out_of_scale = section.scale, section.duplicates, section.out_of_scale
     if not len(table):
@@ -254,7 +254,7 @@ def refuse_faults(table: Table, advice: Mapping[str, str] = MappingProxyType({})
 
 
 def _without(flaws: Sequence[Flaw], n_rows: int) -> Mask:
-    """Return which rows have none of these faults."""
+    """Return which rows have none of these problems."""
     sound = np.ones(n_rows, dtype=bool)
     for flaw in flaws:
         sound[flaw.rows] = False
@@ -267,9 +267,9 @@ def _refuse(
     advice: Mapping[str, str],
     values: Mapping[str, float] = MappingProxyType({}),
 ) -> None:
-    """Raise for all rows with faults, of which there are some; `advice` says what else can be done.
+    """Raise for all rows with problems, at least one; `advice` says what else can be done.
 
-    What is wrong in nearly all rows is said once, and nearly all rows are not for dropping.
+    A problem of nearly all rows is reported once, and nearly all rows are not for dropping.
     """
     at, nearly_all = table.at, NEARLY_ALL * len(table)
     total = sum(len(flaw.rows) for flaw in flaws)
@@ -318,7 +318,7 @@ def _numbers_of_words(words: Sequence[str], values: Mapping[str, float]) -> str:
 
 
 def _are_alike(flaw: Flaw) -> bool:
-    """Return whether the first rows of a fault differ in nothing but their values."""
+    """Return whether the first rows of a problem differ in nothing but their values."""
     descriptions = (flaw.describe(row) for row in flaw.rows[:SHOWN].tolist())
     return len({re.sub(r"'.*'|[-+.,\d]+", "", text) for text in descriptions}) == 1
 
@@ -347,7 +347,7 @@ def _missing(table: Table) -> list[Flaw]:
 def _extreme(
     ratings: NDArray[np.float64], scale: tuple[float, float], rows: Rows, odd: Mask
 ) -> Flaw:
-    """Return the fault of the few ratings, the odd ones of some rows, that determine the scale."""
+    """Return the problem of the few odd ratings of some rows that determine the scale."""
     usual = ratings[rows[~odd]]
     low, high = f"{usual.min():.16g}", f"{usual.max():.16g}"
     advice = (
@@ -363,7 +363,7 @@ def _extreme(
 
 
 def outliers(ratings: NDArray[np.float64], low: float, high: float) -> Mask | None:
-    """Return which ratings are so far from all others that they alone determine the scale.
+    """Return which ratings are so far from all others that only they determine the scale.
 
     At most one in a thousand (or a single one) may lie beyond the middle of the scale, on either
     side, while the others spread over their own range, as counts with a long tail do not.
@@ -477,7 +477,7 @@ MOST_VALUES = 101
 LEAST_OTHERS = 3
 """Distinct other ratings that make a scale; -1 and 1 beside 0 are dislike and like."""
 LEAST_SHARE = 0.01
-"""Zeros, or values far from all others, below this share of the ratings are but odd ratings."""
+"""Zeros, or values far from all others, in fewer ratings than this proportion are odd ratings."""
 MARKS = frozenset(
     [*(float("9" * n) for n in range(1, 10)), *(float(2**n - 1) for n in (7, 8, 15, 16, 31, 32))]
     + [float(2**n) for n in (7, 15, 31)]
@@ -541,7 +541,7 @@ def suspect(ratings: NDArray[np.float64]) -> Suspect | None:
 
 
 def _far(values: NDArray[np.float64], counts: NDArray[np.int64]) -> Suspect | None:
-    """Return the largest or the smallest value if it is no part of the scale of the others.
+    """Return the largest or the smallest value if it is outside the scale of the others.
 
     It is farther from them than they reach; or it is 9 or at least three steps above a whole scale,
     as 8 and 9 are in surveys. Counts with a long tail have such values too: they are none.

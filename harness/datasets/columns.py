@@ -35,7 +35,7 @@ def is_number(text: str) -> bool:
 
 
 def usual_names() -> dict[str, tuple[str, ...]]:
-    """Return the usual names of columns of ratings by role, as ``columns.toml`` lists them."""
+    """Return the usual names of columns of ratings by role, from ``columns.toml``."""
     text = Path(__file__).with_name("columns.toml").read_text(encoding="utf-8")
     return {role: tuple(entry["names"]) for role, entry in tomllib.loads(text).items()}
 
@@ -45,8 +45,8 @@ class Roles:
     """The columns that are read from a file, in the order that a file without header has.
 
     Usual names are compared without case, blanks, points, dashes, underscores and slashes, and the
-    first match counts; `strict` refuses two columns with usual names of one role. `order` is that
-    of a file without header, where it is not that of `kinds`.
+    first match counts; `strict` refuses two columns with usual names of one role. `order` is the
+    order of a file without header, where it differs from `kinds`.
     """
 
     kinds: dict[str, Kind]
@@ -118,7 +118,7 @@ def find_columns(
         positions = roles.positions(names, role)
         if len(positions) > 1:
             one, other = (names[position] for position in positions[:2])
-            instead = f", or name it, as {Remedy({'columns': {role: one}})}"
+            instead = f", or name it, such as {Remedy({'columns': {role: one}})}"
             can_be_named = roles is RATINGS and one != other  # others have no key `columns`
             raise ColumnsError(
                 f"{where}: both {one!r} and {other!r} may be the {role}",
@@ -196,7 +196,7 @@ def is_text(kind: pa.DataType) -> bool:
 
 
 def is_numeric(kind: pa.DataType) -> bool:
-    """Return whether a type can be cast to floats; also that of a column without values."""
+    """Return whether a type can be cast to floats; also the type of a column without values."""
     predicates = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_null)
     return any(is_one(kind) for is_one in predicates)
 

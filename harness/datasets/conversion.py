@@ -36,7 +36,7 @@ from harness.errors import DataError
 from harness.notes.note import Note
 
 SHOWN = 20
-"""Faults that are shown one by one; the others are counted."""
+"""Problems that are shown one by one; the others are counted."""
 Rows = NDArray[np.int64]
 _AS_FOUND = ValueFormat()
 
@@ -49,7 +49,7 @@ class Coded(NamedTuple):
 
 
 class Flaw(NamedTuple):
-    """Rows with one kind of fault.
+    """Rows with one kind of problem.
 
     `policy` is the key of the config that decides about them, empty if they cannot be used; `rows`
     rise; `describe` says what is wrong with a row; `advice` is what a config can do beside the
@@ -82,7 +82,7 @@ class Table:
     scale: tuple[float, float] | None = None
     """What the ratings can be, if their writing shows it, as percentages do."""
     words: tuple[str, ...] = ()
-    """The few texts in place of ratings that are no numbers."""
+    """The few texts in place of ratings that are not numbers."""
 
     def __len__(self) -> int:
         return len(self.ids["user"].codes)
@@ -160,7 +160,7 @@ def convert(
 
 
 def united(flaws: Sequence[Flaw]) -> tuple[Flaw, ...]:
-    """Return one flaw for each policy: a row with several faults is described by the first."""
+    """Return one flaw for each policy: a row with several problems is described by the first."""
 
     def of_policy(policy: str) -> Flaw:
         parts = [flaw for flaw in flaws if flaw.policy == policy]
@@ -251,7 +251,7 @@ def _to_arrow(values: object, role: str, kind: Kind) -> pa.ChunkedArray:
     if kind == "id" and names != ["int"]:  # whole numbers beyond 64 bits become text
         raise DataError(
             f"{role} ids of several types ({', '.join(names)}); "
-            "turn the column into text or whole numbers, as .astype(str)"
+            "turn the column into text or whole numbers, for example with .astype(str)"
         )
     texts = (value if value is None or isinstance(value, str) else repr(value) for value in present)
     plain = [text if text is None else text.encode("utf-8", "replace").decode() for text in texts]
@@ -269,7 +269,7 @@ _NUMERIC_ID = r"^[+-]?[0-9]+(\.0)?$"
 
 
 def _count_totals(arrays: Mapping[str, pa.ChunkedArray], notes: list[Note]) -> int:
-    """Return how many of the last rows are no ratings but their total, their mean or the like.
+    """Return how many of the last rows are not ratings but their total, their mean or the like.
 
     It is certain where all other ids are numbers, or where the numbers of the row add up.
     """
@@ -331,8 +331,8 @@ def _without_lost(
 ) -> tuple[Coded, list[Flaw]]:
     """Return ids without the texts that stand for none, and the rows that had them.
 
-    Those of a config are dropped. Else a text such as "nan" is none where all others are numbers or
-    are none either; among other ids a note asks.
+    Such texts of a config are dropped. Else a text such as "nan" is none where all others are
+    numbers or are none either; among other ids a note asks.
     """
     asked = MISSING if values.no_id is None else [text.strip().casefold() for text in values.no_id]
     texts = {text for text in asked if text}

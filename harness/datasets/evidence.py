@@ -171,7 +171,7 @@ class Wide(NamedTuple):
 class Placed(NamedTuple):
     """What was decided: whether the first line is a header, and the column of each role.
 
-    `wide` is there in place of columns where each item has a column of its own.
+    `wide` is there in place of columns where each item has its own column.
     """
 
     header: bool
@@ -264,7 +264,7 @@ def placed_columns(
             is_text = not is_number(third.replace(",", "."))
             header = is_text if header is None else header
             if is_text and third:
-                shows = f": a header, it seems, as {third!r} is not a number"
+                shows = f": a header, it seems, because {third!r} is not a number"
     elif header is None:
         header = True
     if header:
@@ -433,19 +433,19 @@ def with_proposal(
     if len(at) > 1 and names[at[0]] == names[at[1]]:
         keys = Remedy({"columns": {error.roles[0]: at[0] + 1}})
         return ColumnsError(
-            error.finding, f"rename one, or name it by position, as {keys}", error.roles
+            error.finding, f"rename one, or name it by position, such as {keys}", error.roles
         )
     if not lacking or proposed.keys() != {*lacking} or not columns[0].texts:
         return error
     named_so = {"columns": {role: proposed[role] for role in lacking}}
     keys = Remedy({**named_so, "values": of_words} if of_words else named_so)
     them, are = ("it", "column") if len(lacking) == 1 else ("them", "columns")
-    advice = f"call the {are} {joined(lacking)}, or name {them}, as {keys}"
+    advice = f"call the {are} {joined(lacking)}, or name {them}, such as {keys}"
     return ColumnsError(error.finding, advice, error.roles)
 
 
 def _is_key(column: SampledColumn) -> bool:
-    """Return whether the texts of all rows differ, as those of users and items do not."""
+    """Return whether the texts of all rows differ, while users and items repeat."""
     return MANY <= len(column.texts) < LINES - 1 and column.n_distinct == len(column.texts)
 
 
@@ -502,7 +502,7 @@ def _by_position(
 def is_numbered(columns: Sequence[SampledColumn]) -> bool:
     """Return whether the first column numbers the rows: a user, an item and a rating follow it.
 
-    A row number rises by one from row to row. Where the fourth column is a time, the first three
+    A row number rises by one from row to row. If the fourth column is a time, the first three
     are read as usual: users may have one rating each.
     """
     if len(columns) < 4 or not columns[0].counts or columns[3].is_time:
@@ -581,7 +581,7 @@ def _refuse_unusual(columns: Sequence[SampledColumn], where: str) -> None:
         roles = dict(zip(RATINGS.required, (other.column for other in others), strict=True))
         if times:
             roles["timestamp"] = times[0].column
-        advice = f"name the columns by position, as {Remedy({'columns': roles})}"
+        advice = f"name the columns by position, such as {Remedy({'columns': roles})}"
         if len(columns) > 4:
             exchanged = {**roles, "user": roles["item"], "item": roles["user"]}
             advice += f", or {Remedy({'columns': exchanged})} where the item comes first"
@@ -641,12 +641,12 @@ NOT_ITEMS = frozenset(
         "mittelwert", "durchschnitt", "summe",
     )
 )  # fmt: skip
-"""Names of columns that are no items, without blanks and in small letters."""
+"""Names of columns that are not items, without blanks and in small letters."""
 TOTALS = frozenset(
     ("total", "totals", "sum", "mean", "average", "gesamt", "summe", "mittelwert", "all")
 )
 NO_RATING = ("-", "--", "?", ".", "\N{EN DASH}", "\N{EM DASH}")
-"""What is written in a field without a rating, beside what is missing everywhere."""
+"""Texts of a field without a rating, beside those that are missing everywhere."""
 
 
 def is_total(name: str) -> bool:
@@ -670,7 +670,7 @@ def wide(
 ) -> Wide | None:
     """Return the parts of a table with a column for each item, if that is certain; else None.
 
-    It is if each row has an id of its own, and all other columns hold few numbers of one scale, or
+    It is if each row has its own id, and all other columns hold few numbers of one scale, or
     nothing. `named` may give the column of ids.
     """
     if len(first) < 3 or len(rows) < 2 or any(len(row) != len(first) for row in rows):

@@ -44,7 +44,7 @@ NAMES = {
     "rank": ("rank",),
     "timestamp": _OF_RATINGS["timestamp"],
 }
-"""Accepted names of columns, those of ratings among them; here a score is an estimate."""
+"""Accepted names of columns, including names for ratings; here a score is an estimate."""
 TREC = (".run", ".trec", ".qrels", ".qrel", ".res")
 _NESTED = re.compile(r'\s*\{\s*"(\\.|[^"\\])*"\s*:\s*\{\s*("(\\.|[^"\\])*"\s*:\s*-?\d|\})')
 """How an object of numbers by item and user begins."""
@@ -54,7 +54,7 @@ HEAD = 1 << 16
 
 @dataclass(frozen=True)
 class Written:
-    """What is known of how a file is written.
+    """The form in which a file is written.
 
     Parameters
     ----------
@@ -94,8 +94,8 @@ class Form(NamedTuple):
 def form_of(path: Path, form: str) -> Form:
     """Return how a file is written, by its ending and its first lines.
 
-    `form` is that of TREC's two kinds of lines which is looked for; it is that of a file whose
-    ending is TREC's but whose lines are of neither.
+    `form` is the kind among TREC's two kinds of lines that is looked for; a file whose ending is
+    TREC's but whose lines are of neither kind has it too.
     """
     name = without_packing(path.name).casefold()
     text = beginning(path, HEAD).decode("utf-8", "replace").removeprefix("\ufeff")
@@ -120,7 +120,7 @@ def read_table(
     refuse: bool = True,
     base: Path | None = None,
 ) -> Table:
-    """Read a table, a TREC file or ranx's JSON; refuse all faults at once.
+    """Read a table, a TREC file or ranx's JSON; refuse all problems at once.
 
     A table without header has the columns in the order user, item and estimate or, with the form of
     qrels, rating; of predictions, all have to be named.
@@ -179,7 +179,7 @@ def _read_rows(
             raise
         asked = [role for role in KINDS if role in required or role == "item"]
         example = ",".join(f"{role}={position}" for position, role in enumerate(asked, 1))
-        raise DataError(f"{error}, or name columns, as {example}") from None
+        raise DataError(f"{error}, or name columns, such as {example}") from None
 
 
 def _order(

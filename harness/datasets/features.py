@@ -1,4 +1,4 @@
-"""What is known of users and items besides ratings: files and frames become columns of text."""
+"""Metadata of users and items: files and frames become columns of text."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def add(ratings: Ratings, role: str, source: Any, base: Path | None = None) -> R
             raise DataError(
                 f"{table.at(-1)}: the first line is not a header, because {first!r} is the id of "
                 "a rated "
-                f"{role}; name the columns, as columns: [id, title, year]"
+                f"{role}; name the columns, for example columns: [id, title, year]"
             )
     frame, notes = _aligned(ratings, role, table)
     if (genres := getattr(section, "genres", None)) is not None:
@@ -111,7 +111,7 @@ def genres(ratings: Ratings) -> NDArray[np.bool_]:
         listed = ", ".join(map(str, frame.columns))
         raise DataError(
             f"{ratings.name}: no genres among what is known of items ({listed}); name the column, "
-            "as items: {path: items.csv, genres: COLUMN}"
+            "such as items: {path: items.csv, genres: COLUMN}"
         )
     flags = flags_of(frame["genres"])
     if flags.shape[1] > MOST_GENRES:
@@ -147,7 +147,7 @@ def _ids(ratings: Ratings, role: str) -> NDArray[np.object_]:
 
 
 def _read(section: FeaturesSection, base: Path | None) -> Table:
-    """Read a file of one's own; its id column comes first."""
+    """Read your own file; its id column comes first."""
     with (
         unpacked(find_file(section.path, base), section.path) as (path, where),
         reading(where),
@@ -214,10 +214,12 @@ def _distinct(names: Sequence[str], where: str) -> list[str]:
         if names.count(name) > 1:
             raise DataError(
                 f"{where}: {names.count(name)} columns are called {name!r}; rename one, or if this "
-                "is not a header, name them all, as columns: [id, title, year]"
+                "is not a header, name them all, for example columns: [id, title, year]"
             )
     if len(names) < 2:
-        raise DataError(f"{where}: one column, {names[0]!r}; name the separator, as separator: ';'")
+        raise DataError(
+            f"{where}: one column, {names[0]!r}; name the separator, such as separator: ';'"
+        )
     return list(names)
 
 
@@ -263,8 +265,9 @@ def _aligned(ratings: Ratings, role: str, table: Table) -> tuple[pd.DataFrame, l
     is_rated = features.index.isin(rated)
     if not is_rated.any():
         raise DataError(
-            f"{where}: none of its ids, as {ids[0]!r}, is among the {role} ids of {ratings.name}, "
-            f"as {str(rated[0])!r}; name the column of ids, as id: {list(table.ids)[-1]}"
+            f"{where}: none of its ids, such as {ids[0]!r}, is among the {role} ids of "
+            f"{ratings.name}, such as {str(rated[0])!r}; name the column of "
+            f"ids: id: {list(table.ids)[-1]}"
         )
     notes = list(table.notes)
     if n_absent := len(rated) - int(is_rated.sum()):

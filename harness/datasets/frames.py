@@ -72,7 +72,7 @@ def of_anything(
 
 
 def no_ratings(source: object) -> DataError:
-    """Return the error about what is no ratings and stands for none."""
+    """Return the error about an object that is not ratings and does not stand for any."""
     return DataError(
         f"dataset: {repr(source)[:60]} is not ratings; give the name of a data set, a path, "
         f"the dataset part of a config, {SOURCES}, a surprise.Dataset or Ratings"

@@ -1,8 +1,8 @@
 """Find out once what ratings a ``dataset`` part of a config names, before they are read.
 
 Every way in uses this: `harness.load`, `harness describe`, `harness run --dataset`, `harness new`,
-`harness check` and a config. What is certain is used, and a note says it with the keys of a config
-that say the same; what is not is refused, with keys that decide it.
+`harness check` and a config. Certain findings are used, and a note gives the keys of a config that
+say the same; uncertain ones are refused, with keys that decide them.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ class Inspection:
     def candidates(self, *, decided: bool = True) -> list[Candidate]:
         """Return the columns of the first file, what they hold, and why they have a role or not.
 
-        Where it is not `decided` which is which, none has a role.
+        If it is not `decided` which is which, none has a role.
         """
         member = self.members[0]
         seen, options, roles = member.seen, member.options, dict[str, int]()
@@ -264,7 +264,7 @@ def inspect_file(path: Path, where: str, options: ReadOptions, given: Set[str]) 
 def candidates_of(section: DatasetSection, base: Path | None = None) -> list[Candidate]:
     """Return the columns of a file, what they hold, and which role each has and why.
 
-    Where columns cannot be told, all are there without a role.
+    If columns cannot be told apart, all are there without a role.
     """
     try:
         with inspect(section, base) as found_out:
@@ -336,7 +336,7 @@ def detect(source: DatasetSection | Path, base: Path | None = None) -> Detected:
 
 
 def _scale(section: DatasetSection, ratings: Ratings) -> dict[str, list[float]]:
-    """Return the scale of a section, else that of the ratings without those far from all others."""
+    """Return the scale of a section, else of the ratings without values far from all others."""
     if section.scale is not None:
         return {"scale": [*section.scale]}
     odd = outliers(ratings.ratings, *ratings.scale)

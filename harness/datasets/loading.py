@@ -75,7 +75,7 @@ def load(
         What else is known of users and items, with a row for each, as in the ``dataset`` part of a
         config; of a DataFrame, the first column holds the ids. See `Ratings.item_features`.
     at_random : path or array_like of float, shape (m,), optional
-        Ratings of items that were drawn at random for their users.
+        Ratings of items that were sampled at random for their users.
     cache : Path, optional
         Where downloads are kept; `cache_folder()` when left out.
     base : Path, optional
@@ -134,9 +134,9 @@ def load(
 
 @checked(DataError)
 def load_under(source: Any, section: DatasetSection, base: Path | None = None) -> Ratings:
-    """Return loaded data under the options of a config's ``dataset`` part, as those of a file.
+    """Return loaded data under the options of a config's ``dataset`` part, like data of a file.
 
-    Options that the section does not set leave the data as `load` gives them; those of
+    Options that the section does not set leave the data as `load` gives them; the options in
     `harness.datasets.section.OF_LOADED` are used.
     """
     return load(
@@ -262,15 +262,15 @@ def _copy(
 def load_plugin(name: str, base: Path | None = None) -> Ratings:
     """Return the ratings of a function, called without arguments, under the name of the plug-in.
 
-    A function returns `harness.Ratings`, or loaded data as `harness.load` takes them. What is kept
-    of it in results is the fingerprint of the ratings, as for files.
+    A function returns `harness.Ratings`, or loaded data as `harness.load` takes them. Results
+    keep the fingerprint of the ratings, as for files.
 
     Parameters
     ----------
     name : str
         A name that a package declares in the group ``harness.datasets``, or ``module:function``.
     base : Path, optional
-        Where a module of one's own may be, beside the working directory.
+        A folder that may have your own module, beside the working directory.
 
     Raises
     ------

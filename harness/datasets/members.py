@@ -42,7 +42,7 @@ LARGEST = 1e8
 
 
 class ChosenMembers(NamedTuple):
-    """The members that are read, and what is said of it."""
+    """The members that are read, and notes about the choice."""
 
     members: list[Member]
     notes: tuple[Note, ...] = ()
@@ -125,13 +125,13 @@ def choose(
         raise DataError(
             f"{where}: no {kind} of ratings among {counted(len(data), kind)} "
             f"({listed(names, 10)}); {_reason(data, options, take_out)}name the one to read, "
-            f"as {key}: {names[0]}"
+            f"such as {key}: {names[0]}"
         )
     if len(fitting) > 1 and not are_parts:
-        several = f", or several by a pattern, as {key}: '*'" if key == "member" else ""
+        several = f", or several by a pattern, such as {key}: '*'" if key == "member" else ""
         raise DataError(
             f"{where}: {counted(len(fitting), kind)} may hold the ratings ({listed(names, 10)}); "
-            f"name one, as {key}: {names[0]}{several}"
+            f"name one, such as {key}: {names[0]}{several}"
         )
     return ChosenMembers(fitting, _notes(fitting, members, key, kind))
 
@@ -200,7 +200,7 @@ def _stem(name: str) -> str:
 
 
 def _are_numbered(members: Sequence[Member]) -> bool:
-    """Return whether names differ only in numbers and hashes, as those of parts of one table."""
+    """Return whether names differ only in numbers and hashes, as for parts of one table."""
     shapes = {re.sub(r"[0-9a-f]*[0-9][0-9a-f]*", "0", member.name.casefold()) for member in members}
     return len(shapes) == 1
 

@@ -40,7 +40,7 @@ from harness.notes.note import Note
 MOST_WORDS = 30
 """More distinct texts are not words that a person chose from a list."""
 LEAST_WORDS = 0.2
-"""Share of the rows from which words in place of ratings may be ratings."""
+"""Proportion of the rows from which words in place of ratings may be ratings."""
 GROUPED = r"\d{1,3}(,\d{3})+"
 """A number with commas between groups of three digits, or one with a decimal comma."""
 _THREE_DECIMALS = r"^([1-9]\d{0,2}\.\d{3}|\d{1,3})$"
@@ -153,12 +153,13 @@ def written_alike(texts: Sequence[str]) -> WrittenNumbers | None:
         top = float(most)
         if not 0 < top <= MOST_RATING or numbers.min() < 0 or numbers.max() > top:
             return None
-        return WrittenNumbers(numbers, f"numbers of {most}, as {example}", (_lowest(numbers), top))
+        written = f"numbers of {most}, such as {example}"
+        return WrittenNumbers(numbers, written, (_lowest(numbers), top))
     if after[0] in ("%", "percent", "per cent", "prozent", "pct"):
         if numbers.min() < 0 or numbers.max() > 100:
             return None
         return WrittenNumbers(numbers, "percentages", (0.0, 100.0))
-    return WrittenNumbers(numbers, f"numbers with words around them, as {example}", None)
+    return WrittenNumbers(numbers, f"numbers with words around them, such as {example}", None)
 
 
 def _of_parts(match: re.Match[str]) -> str:
@@ -178,7 +179,7 @@ def _of_stars(texts: Sequence[str]) -> WrittenNumbers | None:
     top = totals.pop() if empty.any() else float(full.max())
     low = _lowest(full)
     scale = (low, top) if low < top else None
-    return WrittenNumbers(full, f"counts of stars, as {texts[0]}", scale)
+    return WrittenNumbers(full, f"counts of stars, such as {texts[0]}", scale)
 
 
 def _lowest(numbers: NDArray[np.float64]) -> float:
@@ -300,7 +301,7 @@ def checked_values(values: Any) -> Any:
         for name in names:
             texts.setdefault(name, number)
     if not texts:
-        raise ValueError("no texts; name some, as {like: 1, dislike: 0}")
+        raise ValueError("no texts; name some, such as {like: 1, dislike: 0}")
     of: dict[str, tuple[str, Any]] = {}
     for text, number in texts.items():
         first, other = of.setdefault(_name(text), (text, number))
@@ -322,7 +323,7 @@ def _name(text: str) -> str:
 
 
 class NumberReader:
-    """Turns a column into floats, NaN for none; rows that are no finite numbers are marked.
+    """Turns a column into floats, NaN for none; rows that are not finite numbers are marked.
 
     Parameters
     ----------
@@ -330,7 +331,7 @@ class NumberReader:
         What messages call a value.
     values : ValueFormat
     mark : callable
-        Takes the rows that are no numbers.
+        Takes the rows that are not numbers.
     notes : list of Note
         Is added to.
 
@@ -339,7 +340,7 @@ class NumberReader:
     scale : (float, float) or None
         What the numbers can be, if their writing shows it.
     words : tuple of str
-        Texts that are no numbers, each once, in the order of the file; none if they are many.
+        Texts that are not numbers, each once, in the order of the file; none if they are many.
     """
 
     def __init__(self, role: str, values: ValueFormat, mark: Marker, notes: list[Note]) -> None:
@@ -478,7 +479,7 @@ class NumberReader:
 
 
 def is_written(text: str, values: Mapping[str, float] | None) -> bool:
-    """Return whether a text that is no number is a rating: words that are named, stars, 80%, 4/5.
+    """Return whether a text, not a number, is a rating: words that are named, stars, 80%, 4/5.
 
     Examples
     --------

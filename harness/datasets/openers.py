@@ -23,7 +23,7 @@ class Opener(ABC):
 
     Its name there is the scheme of its addresses: what the entry point ``shelf`` names opens
     ``shelf://desk/ratings.csv``, wherever a config or a call names a file of ratings. It is made
-    once for each file, without arguments, and called in a thread of its own, which is left alone
+    once for each file, without arguments, and called in its own thread, which is abandoned
     after ``dataset.most_seconds``.
 
     Examples
@@ -65,7 +65,7 @@ class Opener(ABC):
         """
 
     def size(self, stream: Any) -> int:
-        """Return how many bytes `stream` has if its source says so before; 0 for unknown."""
+        """Return how many bytes `stream` has if its source says it before; 0 for unknown."""
         return 0
 
     def is_packed(self, stream: Any) -> bool:

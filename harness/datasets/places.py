@@ -1,4 +1,4 @@
-"""Where the files of one data set are: a path, a list, a pattern, a folder of parts, an address."""
+"""Places of the files of one data set: a path, list, pattern, folder of parts, or address."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def fetch(url: str, place: Path, limits: Limits) -> str:
     if is_masked(url):
         raise DataError(
             f"{where}: an address without its password or query, which no record keeps; give all "
-            "of it, as --set dataset.path=…"
+            "of it, for example --set dataset.path=…"
         )
     transfer = _Transfer(url, place, limits)
     # An opener may wait as long as it likes; this thread does not.
@@ -178,12 +178,12 @@ _ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz", ".tar.zst
 
 
 def is_ratings_file(name: str) -> bool:
-    """Return whether a name ends as those of files of ratings do."""
+    """Return whether a name ends like the names of files of ratings."""
     return name.casefold().endswith((*_TEXTS, *_ARCHIVES)) or kind_of(name) is not None
 
 
 def find_file(path: str | Path, base: Path | None) -> Path:
-    """Return where a file of one's own is, or raise a DataError that says what is there."""
+    """Return the place of a user's file, or raise a DataError that says what is there."""
     place = placed(path, base)
     check_path(f"{path!s:.60}", place, DataError)
     folder = place.parent
@@ -204,7 +204,7 @@ def find_file(path: str | Path, base: Path | None) -> Path:
 
 
 class Place(NamedTuple):
-    """A file, or a folder that a reader takes, what messages call it, and what is said of it."""
+    """A file, or a folder that a reader takes, what messages call it, and its notes."""
 
     path: Path
     where: str
@@ -223,7 +223,7 @@ def found(
 ) -> Iterator[list[Place]]:
     """Yield the files that paths stand for, in order; those from elsewhere are removed after it.
 
-    Of an archive, a folder or a workbook these are the members that hold ratings under `options`.
+    For an archive, a folder or a workbook these are the members that hold ratings under `options`.
 
     Raises
     ------

@@ -59,9 +59,9 @@ class Ratings(Named):
     user_features, item_features : DataFrame or None
         What else is known: columns of text, with a row for each code, NaN where nothing is known,
         and the raw ids as index. A column ``genres`` of items has several separated by ``|``.
-        They are no part of the fingerprint.
+        They are not part of the fingerprint.
     at_random : ndarray of float64, shape (m,), or None
-        Other ratings, of items that were drawn at random for their users; no part of it either.
+        Other ratings, of items that were sampled at random for their users; no part of it either.
 
     Examples
     --------
@@ -187,7 +187,7 @@ class Ratings(Named):
     ) -> Ratings:
         """Check the rows of a table and number their ids; `data_set` is theirs, if any.
 
-        The policies are those of a section of a config, if there is one.
+        The policies come from a section of a config, if there is one.
         """
         licence, citation = (data_set.licence, data_set.citation) if data_set else (None, None)
         if section is None:
@@ -224,7 +224,7 @@ class Ratings(Named):
             What to call the data.
         **policies
             As in the ``dataset`` part of a config: ``scale``, the lowest and the highest rating, by
-            default those of the data, with 0 if all are the same; ``duplicates`` (``"error"``,
+            default of the data, with 0 if all are the same; ``duplicates`` (``"error"``,
             ``"first"``, ``"last"``, ``"latest"``, ``"mean"``, ``"sum"`` or ``"count"``),
             ``missing`` and ``unreadable`` (``"error"`` or ``"drop"``), ``out_of_scale``
             (``"error"``, ``"clip"``, ``"drop"`` or ``"keep"``), ``not_rated``, numbers that mean

@@ -47,7 +47,7 @@ def checked_scale(scale: tuple[float, float]) -> tuple[float, float]:
     if not (all(map(math.isfinite, scale)) and scale[0] < scale[1]):
         raise ValueError(
             f"[{scale[0]:.16g}, {scale[1]:.16g}] is not a scale; "
-            "give the lowest and the highest rating, as [0.5, 5]"
+            "give the lowest and the highest rating, such as [0.5, 5]"
         )
     if fault := unit_fault(MOST_RATING, np.array(scale)):
         raise ValueError(f"[{scale[0]:.16g}, {scale[1]:.16g}] has {fault}")
@@ -77,7 +77,7 @@ class SyntheticSection(Section):
     """The lowest and the highest rating."""
 
     step: float | None = Field(default=0.5, gt=0.0, allow_inf_nan=False)
-    """Distance between neighbouring ratings, as 0.5 for half stars; `null` for no rounding."""
+    """Distance between neighbouring ratings, such as 0.5 for half stars; `null` for no rounding."""
 
     seed: int = Field(default=0, ge=0, lt=2**63)
     """The seed of the ratings."""
@@ -244,7 +244,7 @@ file is written."""
 
 
 class DatasetSection(_File):
-    """Where the ratings come from; a plain string is a name or, with an ending, a path."""
+    """The source of the ratings; a plain string is a name or, with an ending, a path."""
 
     short = "name"
     guessed: ClassVar[names.Kind | None] = "dataset"
@@ -376,7 +376,7 @@ class DatasetSection(_File):
     counted. Without it a note names a number that looks like one; `[]` says that there is none."""
 
     not_items: list[Column] | None = None
-    """Of a matrix, the columns that are not items, by name or by position from 1, such as
+    """For a matrix, the columns that are not items, by name or by position from 1, such as
     `[age, mean]`; by default times, texts, columns with such names and numbers of another range.
     `[]` keeps all. `columns` names the column of ids, for example `columns: {user: name}`, or
     `columns: {item: title}` if each row is an item."""
@@ -436,7 +436,7 @@ class DatasetSection(_File):
         if self.scale is not None and (self.synthetic is not None or self.name == "synthetic"):
             raise ValueError("the scale of synthetic ratings is a key of `synthetic`; put it there")
         if self.name is None and self.path is None and self.synthetic is None:
-            raise ValueError("no data is named; give name (as ml-100k), path or synthetic")
+            raise ValueError("no data is named; give name (such as ml-100k), path or synthetic")
         if self.decimal is not None and self.decimal == self.thousands:
             raise ValueError(
                 f"thousands: {self.thousands!r} is the decimal mark too; give two different ones"
@@ -449,7 +449,7 @@ class DatasetSection(_File):
 
     @property
     def data_set(self) -> DataSet | None:
-        """The data set of the catalogue; None for a file and for a function of one's own."""
+        """The data set of the catalogue; None for a file and for your own function."""
         return find("synthetic" if self.synthetic is not None else self.name or "")
 
     @property
@@ -463,7 +463,7 @@ class DatasetSection(_File):
         return [self.path] if isinstance(self.path, str) else list(self.path or ())
 
     def expected_size(self) -> tuple[int, int, int] | None:
-        """Return how many users, items and ratings there are; None for a file of one's own."""
+        """Return how many users, items and ratings there are; None for your own file."""
         size = self.synthetic or self.data_set
         return None if size is None else (size.n_users, size.n_items, size.n_ratings)
 
@@ -498,7 +498,7 @@ def check_key_of_file(key: str, value: object, others: Mapping[str, Any], base: 
 
 
 def check_copy(section: DatasetSection) -> None:
-    """Raise `ValueError` where a path is no copy of the data set of a name."""
+    """Raise `ValueError` where a path is not a copy of the data set of a name."""
     if isinstance(section.path, list):
         raise ValueError(f"a copy of {section.name} is one path; give one, or leave out name")
     if section.data_set is None or not section.data_set.is_published:  # of which there are copies

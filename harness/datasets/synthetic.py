@@ -20,7 +20,7 @@ Factors = NDArray[np.float32]
 
 N_FACTORS = 8
 ACTIVITY = 1.1
-"""Spread of the logarithm of users' activity, near that of MovieLens."""
+"""Spread of the logarithm of users' activity, near MovieLens's."""
 MOST_TRIES = 64
 """Draws of an item that a user has rated already before the next most popular is taken."""
 FIRST_SECOND = 1_000_000_000
@@ -144,7 +144,7 @@ def _draw(
     item_biases: Floats, began: Longs, key: np.uint64, low: float, high: float, step: float,
     users: Codes, items: Codes, ratings: Floats, timestamps: Longs,
 ) -> None:  # fmt: skip
-    """Fill the rows of users `first` to `last`, each user from a stream of its own."""
+    """Fill the rows of users `first` to `last`, each user from its own stream."""
     golden = np.uint64(0x9E3779B97F4A7C15)
     n_items, n_factors = len(threshold), user_factors.shape[1]
     width = high - low

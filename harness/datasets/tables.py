@@ -105,7 +105,7 @@ def table_of_cells(
     header : bool
         Whether the first row names the columns.
     named : dict
-        The column of ids, as that of the ``user`` or of the ``item``, in whose place rows are.
+        The column of ids, for the role ``user`` or ``item``, in whose place rows are.
     values : ValueFormat
     not_items : sequence of str or int, optional
         Columns that are left out; by default found.

@@ -94,7 +94,7 @@ def read_dates(texts: pd.Series[str], absent: int) -> tuple[str, NDArray[np.int6
     ----------
     texts : Series of str, shape (n,)
     absent : int
-        In place of the seconds of a text that has another form, or is no date of the calendar.
+        In place of the seconds of a text that has another form, or is not a date of the calendar.
 
     Raises
     ------
@@ -125,7 +125,7 @@ def read_dates(texts: pd.Series[str], absent: int) -> tuple[str, NDArray[np.int6
 
 
 def _years(years: pd.Series[str]) -> pd.Series[float]:
-    """Return years as numbers; of two digits those from 1969 to 2068, as `strptime` has them."""
+    """Return years as numbers; two digits are a year from 1969 to 2068, like in `strptime`."""
     digits = years.str.lstrip("'")
     numbers = pd.to_numeric(digits, errors="coerce")
     return numbers.where(digits.str.len() != 2, numbers + np.where(numbers < 69, 2000, 1900))
@@ -238,7 +238,7 @@ _LAST_DAY = 2035
 _LAST_SECOND = 1e11
 """Larger numbers (the year 5138 in seconds) are read as smaller units."""
 _YEARS = 1900, 2100
-"""Numbers between these are years, and those of eight digits that begin with them are days."""
+"""Numbers between these are years, and eight digits that begin with them are days."""
 _WRITTEN = (
     ("%Y", 1, _YEARS, "years, as {}"),
     ("%Y%m%d", 10**4, _YEARS, "days written as {}"),
@@ -256,7 +256,7 @@ class TimeReader:
     form : str
         The `time_format` of a config; empty where it is to be found out.
     mark : callable
-        Takes the rows that are no times.
+        Takes the rows that are not times.
     notes : list of Note
         Is added to.
     """
@@ -400,7 +400,7 @@ class TimeReader:
         self.notes.append(Note("times-apart", seen))
 
     def _unit_of(self, numbers: NDArray[Any]) -> str:
-        """Return the unit that a config names, or in which numbers are no times of 1970."""
+        """Return the unit that a config names, or in which numbers are not times of 1970."""
         if self.form in UNITS or not len(numbers):
             return self.form if self.form in UNITS else ""
         first, last = float(numbers.min()), float(numbers.max())

@@ -51,10 +51,10 @@ if TYPE_CHECKING:
 SHARE_OF_MEMORY = 0.9
 
 FALLBACKS = {"mean": "UserMean", "item-mean": "ItemMean", "popularity": "Popularity"}
-"""Whose estimates stand for those of a user without training ratings, by the config's word."""
+"""The algorithm that estimates for users without training ratings, by the config's word."""
 
 Keys: TypeAlias = "tuple[TieKeys, TieKeys]"
-"""Of the test users, by position, and of the items, by code."""
+"""Keys of the test users, by position, and of the items, by code."""
 
 
 def attempt(

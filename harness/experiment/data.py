@@ -121,7 +121,7 @@ class PlanData:
         return trainset
 
     def selected(self, cell: Cell) -> Candidates:
-        """Return the candidates of a cell, which are those of the last one for all its trials."""
+        """Return the candidates of a cell, which are the last cell's for all its trials."""
         position = self._position(cell)
         if self._selected is None or self._selected[0] != position:
             section = self.experiment.candidates[cell.candidates]
@@ -136,7 +136,7 @@ class PlanData:
         return self._selected[1]
 
     def decisive_candidates(self, cell: Cell) -> dict[str, object]:
-        """Return what decides the candidates of a cell; of your own code's, what it chose."""
+        """Return what decides the candidates of a cell; for your own code, what it chose."""
         section, position = self.experiment.candidates[cell.candidates], self._position(cell)
         if not _is_own(section):
             return section.decisive()
@@ -173,7 +173,7 @@ def with_data_set(
 
 
 def _is_own(section: CandidatesSection) -> bool:
-    """Return whether code of your own, or of another package, chooses candidates."""
+    """Return whether your own code, or another package, chooses candidates."""
     return section.by_function or not plugins.find("candidates", section.kind).is_builtin
 
 
@@ -186,7 +186,7 @@ def of_other_items(section: CandidatesSection) -> SplitError:
 
 
 def find_absent(plan: Plan) -> None:
-    """Load and divide all data of a plan, and note which parts fail.
+    """Load and split all data of a plan, and note which parts fail.
 
     The error of a part is raised where nothing else is left to compute.
     """
@@ -245,7 +245,7 @@ def _tables(plan: Plan) -> Iterator[TableName]:
 
 
 def _absent_table(plan: Plan, dataset: int, split: int, candidates: int) -> TableName:
-    """Return the name of a table without data, whose identity is that of its config."""
+    """Return the name of a table without data, whose identity is its config's."""
     parts = {"dataset": dataset, "split": split, "candidates": candidates}
     stated = {key: getattr(plan.experiment, key)[n].stated() for key, n in parts.items()}
     names = {key: plan.names[key][n] for key, n in parts.items()}

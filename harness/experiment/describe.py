@@ -40,7 +40,7 @@ from harness.splits import Split
 from harness.splits.base import FilterSection
 
 WARN_SHARE = 0.1
-"""Share of users or ratings from which a warning is given."""
+"""Proportion of users or ratings from which a warning is given."""
 OF_SINGLES = {
     "user": "it is in the training or the test set, never in both",
     "item": "if it is in the test set, no model has seen the item",

@@ -65,13 +65,13 @@ class DryRun(NamedTuple):
 
     name: str
     facts: list[tuple[str, str]]
-    """What is described (data, splits, candidates, work), and its description."""
+    """Subjects (data, splits, candidates, work), and their descriptions."""
     rows: list[tuple[str, str, str, str, str]]
-    """Of each algorithm label, cells, trials, memory of its largest cell and parameters."""
+    """For each algorithm label, cells, trials, memory of its largest cell and parameters."""
     notes: list[Note]
     faults: list[str]
     duration: Duration | None = None
-    """How long the run takes; None without a probe, and where there is a fault."""
+    """How long the run takes; None without a probe, and where there is a problem."""
 
 
 def dry_run(
@@ -142,7 +142,7 @@ def dry_run(
 
 
 def _n_trials(plan: Plan, number: int, n_cells: int) -> int | None:
-    """Return the most trials for the cells of an algorithm; None where seconds alone end them."""
+    """Return the most trials for the cells of an algorithm; None where only seconds end them."""
     algorithm, trials = plan.experiment.algorithms[number], n_planned(plan, number)
     seeded = registry.takes_seed(algorithm.name) and algorithm.params.get("random_state") is None
     # Without random numbers, the cells of all model seeds are one, and searched once.
@@ -152,7 +152,7 @@ def _n_trials(plan: Plan, number: int, n_cells: int) -> int | None:
 
 @contextmanager
 def _collected(faults: list[str]) -> Iterator[None]:
-    """Add what is refused inside to the faults."""
+    """Add what is refused inside to the problems."""
     try:
         yield
     except HarnessError as error:
@@ -228,7 +228,7 @@ def _notes_on_sizes(plan: Plan) -> Iterator[Note]:
 
 
 def _names(plan: Plan) -> list[str]:
-    """Return the names of the data sets, which are those of the ratings where these are known."""
+    """Return the names of the data sets: the names of the ratings where these are known."""
     sections = plan.experiment.dataset
     described = [section.describe() for section in sections]
     names = _unique(described, sections)

@@ -70,7 +70,7 @@ NAMES = {
 """Parts of the time of a run, in words."""
 
 Seconds = Floats
-"""Of the clock and of the processor, shape (2,)."""
+"""Seconds of the clock and of the processor, shape (2,)."""
 
 
 @dataclass
@@ -82,9 +82,9 @@ class Duration:
     processor: float = 0.0
     """Processor seconds in all."""
     cells: list[float | None] = field(default_factory=list)
-    """Of each algorithm, seconds of its longest cell."""
+    """For each algorithm, seconds of its longest cell."""
     shares: dict[str, float] = field(default_factory=dict)
-    """Of each algorithm by its label, its proportion of the seconds, trials included."""
+    """For each algorithm by its label, its proportion of the seconds, trials included."""
     unknown: list[str] = field(default_factory=list)
     """Why the time cannot be told."""
     probe: str = ""
@@ -96,7 +96,7 @@ class Duration:
 
     @property
     def seconds(self) -> float | None:
-        """Of the whole run; None where a part cannot be told."""
+        """Seconds of the whole run; None where a part cannot be estimated."""
         return None if self.unknown else sum(self.parts.values())
 
     def describe(self) -> str:
@@ -244,7 +244,7 @@ class _Probe:
         self.extra: list[float] = [0.0] * len(plan.experiment.candidates)
         """Unrated candidates of a user."""
         self.scored: list[tuple[int, Seconds]] = []
-        """Of each sample, its users, and the seconds of metrics and analyses a cell."""
+        """For each sample, its users, and the seconds of metrics and analyses a cell."""
         self.failed: dict[int, str] = {}
         """By algorithm, -1 for what follows them, why there are no seconds."""
         self.n_fits = self.n_largest = 0

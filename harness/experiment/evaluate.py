@@ -57,7 +57,7 @@ class Evaluation:
     """The scores of a run, and what its analyses found."""
 
     users: pd.DataFrame
-    """A row for each finished cell and user."""
+    """A row for each computed cell and user."""
     cells: list[CellResult | FailedCell] = field(default_factory=list)
     rows: list[RowResult] = field(default_factory=list)
     parts: dict[str, Any] = field(default_factory=dict)
@@ -67,7 +67,7 @@ class Evaluation:
     tables: dict[str, OwnTable] = field(default_factory=dict)
     """The tables of other analyses, by name."""
     notes: list[Note] = field(default_factory=list)
-    """Of the analyses."""
+    """Notes of the analyses."""
     codes: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
     """The codes of `users`, in their order."""
     statistics: list[MetricComparison] | None = None
@@ -164,7 +164,7 @@ class Analyses:
                 getattr(analysis, step)(*given)
 
     def add(self, cell: ScoredCell, scores: Mapping[str, Scores]) -> None:
-        """Hand a finished cell to each."""
+        """Hand a computed cell to each."""
         self.each("add", cell, scores)
         for name, other in [*self.others.items()]:
             with self._alone(name):
@@ -223,9 +223,9 @@ def users_of(
 def scored(
     plan: Plan, split: Split, name: CellName, record: CellRecord, prefers: bool
 ) -> tuple[dict[str, Scores], CellResult]:
-    """Return the scores of a finished cell, those of ratings blank if it `prefers`; and facts.
+    """Return the scores of a computed cell, scores of ratings blank if it `prefers`; and facts.
 
-    Those of a metric that fails are blank too, and the facts say why.
+    Scores of a metric that fails are blank too, and the facts say why.
     """
     wanted = plan.metrics
     compile_scoring(wanted, plan.depth)
@@ -253,7 +253,7 @@ def scored(
 NOT_DECISIVE = {"name", "description", "execution", "results", "trackers"}
 """Keys of a config on which no score depends."""
 FIELDS = ("cells", "rows", "notes", "statistics", "not_compared")
-"""Of an evaluation, beside the parts that analyses add to a record."""
+"""Fields of an evaluation, beside the parts that analyses add to a record."""
 
 
 class ScoresHeader(Record):
@@ -278,8 +278,8 @@ class ScoresHeader(Record):
 class StoredScores:
     """The file with the scores and comparisons of the cells of a run.
 
-    There is none where a cell failed, where metrics, analyses or other code of one's own decide,
-    and where the run has outputs.
+    There is none where a cell failed, where your own code, such as a metric or an analysis,
+    decides, and where the run has outputs.
     """
 
     plan: Plan
@@ -354,7 +354,7 @@ class StoredScores:
 
 
 def _known(plan: Plan) -> Iterator[object]:
-    """Yield what is known of users and items, which is no part of a fingerprint."""
+    """Yield the metadata of users and items, which are not part of a fingerprint."""
     for number, (ratings, _) in sorted(plan.read.items()):
         features = ratings.user_features, ratings.item_features
         yield number, [None if frame is None else frame.to_dict("list") for frame in features]

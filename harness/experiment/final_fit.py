@@ -51,7 +51,7 @@ def fit_row(
         Loaded data, in place of the data set; needed where a run was given its data from Python.
     overrides : sequence of str, optional
         Changes of a config, such as ``"algorithms[0].params.k=20"``; a run takes none, because its
-        numbers are of its own config.
+        numbers belong to its config.
     progress : callable, optional
         Called with the stage, steps done and steps in all, from time to time.
     say : callable, optional
@@ -75,7 +75,7 @@ def fit_row(
         If several rows could be meant, or none of this name is there; if a config is given with the
         choice of a table, or a run with changes of its config.
     ConfigError
-        If the config has faults, or the run was given its data from Python and they are not here.
+        If the config has problems, or the run was given its data from Python and they are not here.
     CapacityError
         If the algorithm needs more memory than is free.
     DataError

@@ -25,9 +25,9 @@ from harness.results.scores import notes_on_failed_metrics, notes_on_undefined, 
 from harness.results.statistics import MetricComparison
 
 TIED_SHARE = 0.05
-"""A larger share of users whose score depends on ties gets a note."""
+"""A larger proportion of users whose score depends on ties gets a note."""
 MANY = 1 / 3
-"""A share of users from which the note says that they are many."""
+"""A proportion of users from which the note says that they are many."""
 
 
 def notes(plan: Plan, results: Evaluation, compared: Sequence[MetricComparison]) -> Iterator[Note]:
@@ -219,7 +219,7 @@ def notes_on_answers(experiment: Experiment) -> Iterator[Note]:
 
 
 def notes_on_weights(plan: Plan, cells: Sequence[CellResult]) -> Iterator[Note]:
-    """Note what weights of exposure are worth, in each table that of the fold with least."""
+    """Note the effective sample size of weights, in each table of the fold with the least."""
     ranked = [str(metric) for metric in plan.metrics if metric.is_weighted and metric.is_ranking]
     for name, section in zip(plan.names["candidates"], plan.experiment.candidates, strict=True):
         if ranked and (section.only_rated or section.is_sample):

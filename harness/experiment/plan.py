@@ -87,7 +87,7 @@ class Code:
         return Workplace.USUAL if is_usual else Workplace.RECORDED
 
     def names(self, algorithm: int, *, is_trial: bool) -> Iterator[str]:
-        """Yield the names of your own code that a cell uses."""
+        """Yield the names in your own code that a cell uses."""
         name = self.experiment.algorithms[algorithm].name
         if self._module("algorithms", name):
             yield name
@@ -99,7 +99,7 @@ class Code:
         return metrics.parse(self.experiment.tuning.metric).name
 
     def _module(self, kind: str, name: str) -> str:
-        """Return the module of your own that a name stands for; '' for a part of this package."""
+        """Return your own module that a name stands for; '' for a part of this package."""
         if "/" in name:  # the model of another library, in a process of its own
             return ""
         if kind == "algorithms":
@@ -108,7 +108,7 @@ class Code:
         return "" if plugin.is_builtin else plugin.target.partition(":")[0]
 
     def is_of_session(self, module: str) -> bool:
-        """Return whether a module of your own was loaded in this process before it was named.
+        """Return whether your own module was loaded in this process before it was named.
 
         It may have been changed since, and have been loaded from another text than its file has.
         Another process loads a module only because its cells need it: with the classes of the
@@ -122,7 +122,7 @@ class Code:
         return self._of_session[module]
 
     def identity(self, kind: str, name: str) -> str:
-        """Return a name, with a hash of the file of your own module that it stands for.
+        """Return a name, with a hash of the file if it stands for your own module.
 
         It only tells rows of different runs apart: what else the module reads is recorded.
         """
@@ -166,8 +166,8 @@ def is_own(name: str) -> bool:
 def own_code_unloaded() -> Iterator[None]:
     """Unload your own modules that a run has loaded, so that the next one reads their files.
 
-    The process that computes cells of your own code does too: the data, the splits and the metrics
-    of both must be of one text.
+    The process that computes cells with your own code does too: the data, the splits and the
+    metrics of both must be of one text.
     """
     try:
         yield
@@ -181,7 +181,7 @@ NUMBERS_VERSION = 6
 """Raised whenever a change of the code changes what a cell computes."""
 
 Positions = tuple[int, int, int]
-"""Of a data set, a split and candidates in the lists of a config."""
+"""Positions of a data set, a split and candidates in the lists of a config."""
 
 
 @dataclass(frozen=True)
@@ -200,7 +200,7 @@ class Cell:
     params: dict[str, object] = field(hash=False)
     inner: bool = False
     part: int = 0
-    """Of a trial, on which of the folds of the validation it is."""
+    """For a trial, the number of its fold of the validation."""
     key: str = ""
 
 
@@ -211,7 +211,7 @@ class Plan(PlanData):
     code_planned: Code | None = None
     """In another process, the code of the plan that was made."""
     stored_as: dict[str, str] = field(default_factory=dict)
-    """By the key of a planned cell of your own code, the key with what the code has read."""
+    """By the key of a planned cell with your own code, the key with what the code has read."""
 
     @classmethod
     def from_config(
@@ -276,7 +276,7 @@ class Plan(PlanData):
 
     @cached_property
     def analyses(self) -> list[str]:
-        """The analyses of finished cells that the config asks for, by name."""
+        """The analyses of scored cells that the config asks for, by name."""
         asked = list(self.experiment.analyses)
         keeps = any(section.unknown_users == "keep" for section in self.experiment.candidates)
         divided = (split for folds in self._splits.values() for split in folds)
@@ -371,7 +371,7 @@ class Plan(PlanData):
         return decisive | {what: True for what, is_kept in kept.items() if is_kept}
 
     def global_seed(self, cell: Cell) -> int | None:
-        """Return what the global generators start from in a cell of a class of your own."""
+        """Return what the global generators start from in a cell with your own class."""
         name = self.experiment.algorithms[cell.algorithm].name
         return seeds.derive(cell.seed, "global", name, cell.fold) if registry.is_own(name) else None
 
@@ -400,7 +400,7 @@ class Plan(PlanData):
     def tables(self) -> dict[Positions, TableName]:
         """The display names of each table, and its identity: data, division and candidates.
 
-        The run's seed does not count: runs that divide equal data alike share a table.
+        The run's seed does not count: runs that split equal data alike share a table.
         """
         experiment, tables = self.experiment, {}
         counts = len(experiment.dataset), len(experiment.split), len(experiment.candidates)

@@ -63,7 +63,7 @@ def run(
     config : path, mapping or Experiment
         A YAML file, or the same as Python data.
     results : path or None
-        Folder in which the run gets a folder of its own; None writes nothing.
+        Folder in which the run gets its own folder; None writes nothing.
     ratings : Ratings, DataFrame or surprise.Dataset, optional
         Loaded data, in place of the config's data set. Options of ``dataset`` hold for them, as
         ``scale`` and ``duplicates``; keys that say where or how a file is written are refused.
@@ -75,13 +75,13 @@ def run(
         Compute every cell and every trial again, finished or not; the old one stays until
         the new one is complete.
     trust_cache : bool
-        Reuse cells of your own code also if not all that decides them could be recorded, for
+        Reuse cells with your own code also if not all that decides them could be recorded, for
         example a program that it starts; otherwise they are computed again, and a note says why.
     trust : bool
         Import the code that the record of a run names, where the config is the folder of a run.
     track : str or sequence of str
-        Names of trackers, beside those of the config. One that fails is a note of the run; one
-        whose package is not installed is refused.
+        Names of trackers, beside the trackers of the config. One that fails is a note of the run;
+        one whose package is not installed is refused.
     watch : callable, optional
         Receives events, see `harness.experiment.execute.progress`. By default a notebook shows how
         far the run is, and nothing is shown elsewhere; ``watch=lambda event: None`` is silent
@@ -95,7 +95,7 @@ def run(
     Raises
     ------
     ConfigError
-        With every fault of the config, before anything is fitted.
+        With every problem of the config, before anything is fitted.
     DataError, SplitError
         If no data set can be loaded and split; where some can, the others are rows that say why.
     MetricError

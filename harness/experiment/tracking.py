@@ -118,7 +118,7 @@ class _Trackers:
 
 
 def tracked_rows(info: RunInfo) -> Iterator[TrackedRow]:
-    """Yield the rows of a run's table as trackers are told of them."""
+    """Yield the rows of a run's table as trackers receive them."""
     cells, several = info.cells_of_rows, len(info.tables) > 1
     for row in result_rows(info):
         finished = [cell for cell in cells[row["row"]] if isinstance(cell, CellResult)]

@@ -30,7 +30,7 @@ from harness.results.table import ROW
 from harness.schema.sections import Range, SearchSpace
 
 MOST_FAILED = 20
-"""Trials without a score after which a search with a budget of seconds alone ends: a trial that
+"""Trials without a score after which a search with a budget of only seconds ends: a trial that
 fails at once uses up none of them."""
 MOST_REPEATED = 10_000
 """Repeated draws in a row after which the settings that are left are listed."""
@@ -49,7 +49,7 @@ class Trial(NamedTuple):
     value: float
     """The deciding metric; NaN when the trial failed."""
     seconds: float
-    """Of fitting and scoring, or until it failed."""
+    """Seconds of fitting and scoring, or until it failed."""
     error: str | None = None
 
 
@@ -221,7 +221,7 @@ def describe(
 def _at_ends(searches: Iterable[Search]) -> Iterator[Note]:
     """Note which parameters were best at an end that could be moved, for most searches.
 
-    The end of a range is its outer tenth, that of an ordered list its first or last value.
+    The end of a range is its outer tenth, the end of an ordered list its first or last value.
     """
     ends: dict[tuple[str, str], list[str]] = defaultdict(list)
     for search in searches:
@@ -270,7 +270,7 @@ def _ordered(values: Sequence[Value]) -> list[int | float]:
 
 
 def n_planned(plan: Plan, algorithm: int) -> int | None:
-    """Return the most trials of a search for an algorithm; None where seconds alone end it."""
+    """Return the most trials of a search for an algorithm; None where only seconds end it."""
     chosen = plan.experiment.algorithms[algorithm]
     if chosen.search is None:
         return 0

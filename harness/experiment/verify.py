@@ -25,7 +25,7 @@ class RowVerification:
     Parameters
     ----------
     row : str
-        Its name, and that of its table where the run has several.
+        Its name, and the name of its table where the run has several.
     difference : str
         Empty where every score of every cell is equal to the last digit; else the first that is
         not, with the recorded and the new value.
@@ -90,7 +90,7 @@ def verify(
     workers: int | None = None,
     watch: Watch | None = None,
 ) -> Verification:
-    """Compute a run again from its folder, without finished cells, and compare every score.
+    """Compute a run again from its folder, without cached cells, and compare every score.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def verify(
     workers : int, optional
         Processes at the same time; as the config says by default.
     watch : callable, optional
-        Is told what is being done.
+        Receives what is being done.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What works beside the main path, each part imported by name alone.
+"""Parts beside the main path, each imported only by its name.
 
 The docstring of a part says what it is and names its page; its tests are in ``tests/extras``, under
 the name of its folder. ``tests/extras/test_parts.py`` holds that.

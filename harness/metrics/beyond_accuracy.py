@@ -1,7 +1,7 @@
 """Metrics beyond accuracy: which items are recommended, whether they are relevant or not.
 
-The lists are those of ``top_items``, in which a run puts items of equal estimate in an order that
-depends on the ids of user and item alone. In the examples one list shows items 0 and 1, of four:
+The lists are ``top_items``, in which a run puts items of equal estimate in an order that depends
+only on the ids of user and item. In the examples one list shows items 0 and 1, of four:
 
 >>> lists = Rankings([0, 0], [], [], [], [], [2], top_items=[[0, 1]])
 >>> four = Exposure([0, 0, 1, 1], [0, 1, 2, 3], [0])
@@ -30,7 +30,7 @@ and two users have rated item 0, one of them item 1 too:
 >>> round(diversity(lists, 2, exposure=two).mean, 4)   # 1 - 1 / sqrt(2)
 0.2929
 
-Beside a list of item 0 alone, a mean over users is another than one over all that is shown:
+Beside a list of only item 0, a mean over users is another than one over all that is shown:
 
 >>> both = Rankings([0, 0, 0], [], [], [], [], [2, 1], top_items=[[0, 1], [0, -1]])
 >>> three = Exposure([0, 1, 1], [0, 0, 1], [0, 1])
@@ -39,7 +39,7 @@ Beside a list of item 0 alone, a mean over users is another than one over all th
 >>> round(popularity(both, 2, exposure=three, average="pooled").mean, 4)   # (2 + 1 + 2) / 3
 1.6667
 
-Now item 0 is a comedy, item 1 a comedy and a crime film; the user has rated item 0 alone:
+Now item 0 is a comedy, item 1 a comedy and a crime film; the user has rated only item 0:
 
 >>> films = Exposure([0, 1, 1], [0, 0, 1], [0], genres=[[1, 0], [1, 1]])
 >>> round(genre_diversity(lists, 2, exposure=films).mean, 4)   # 1 - 1 / sqrt(1 * 2)
@@ -413,8 +413,8 @@ def novelty(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -> Fl
 def popularity_rank(lists: Rankings, ks: Ints, params: Params, exposure: Exposure) -> Floats:
     """Mean popularity rank of the first k: 1 is the item with the most training ratings.
 
-    Items with equally many have the order of their codes, in a run that of first appearance in the
-    data; items without a training rating come last.
+    Items with equally many have the order of their codes, in a run the order of first appearance in
+    the data; items without a training rating come last.
     """
     rank = np.empty(len(exposure.popularity))
     rank[by_popularity(exposure)] = np.arange(1, len(rank) + 1)

@@ -139,7 +139,8 @@ def fbeta(lists: Rankings, ks: Ints, params: Params) -> Floats:
 def r_precision(lists: Rankings, ks: Ints, params: Params) -> Floats:
     """Precision at the rank that is the number of the user's relevant items.
 
-    Of a tied group, each entry is among the first |R| with the share of the group's ranks that are.
+    Each entry of a tied group counts with the proportion of the group's ranks that are among the
+    first |R|.
     """
     n_relevant = count_relevant(lists, params)[:, 0]
     owners = np.repeat(np.arange(lists.n_users), np.diff(lists.offsets))

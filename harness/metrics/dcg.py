@@ -82,7 +82,8 @@ def excluded(params: Params, k: int | None) -> str:
         return f"a binary gain has its own threshold; write gain=binary({params['threshold']})"
     if binary and params["offset"] != "0":
         least = (*gain.numbers, 0.0)[0] + float(params["offset"])
-        return f"a binary gain has no offset; move its threshold, as gain=binary({number(least)})"
+        moved = f"gain=binary({number(least)})"
+        return f"a binary gain has no offset; move its threshold, such as {moved}"
     if params["negative"] == "keep" and params["threshold"] != "none":
         return (
             f"threshold={params['threshold']} takes the gain of negative relevances away, which "

@@ -120,7 +120,7 @@ class Definition:
     needs_genres: bool = field(init=False)
     """Whether it needs the genres of items too."""
     takes_weights: bool = field(init=False)
-    """Whether ``weights`` are of exposure; a metric of one's own may mean others."""
+    """Whether ``weights`` are of exposure; a user's metric may mean others."""
 
     def __post_init__(self) -> None:
         name = self.name

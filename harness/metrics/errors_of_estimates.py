@@ -1,6 +1,6 @@
 """Metrics of estimates against ratings: their errors.
 
-Of two users, the first has three items and the second two:
+In the example of two users, the first has three items and the second two:
 
 >>> pairs = Pairs([0, 3, 5], [1.0, 3.0, 2.0, 1.0, 2.0], [1.0, 2.0, 3.0, 1.0, 5.0])
 >>> for metric in (mse, mae):
@@ -118,7 +118,7 @@ def _variances(pairs: Pairs, values: Floats) -> UserScores:
 
 
 def _unexplained(pairs: Pairs, errors: Floats, left_pooled: float) -> UserScores:
-    """Return 1 - the remaining share of the ratings' variance, nan if they have none."""
+    """Return 1 - the remaining proportion of the ratings' variance, nan if they have none."""
     spread, pooled = _variances(pairs, pairs.ratings)
     return 1.0 - ratio(errors, spread), 1.0 - left_pooled / pooled if pooled > 0 else math.nan
 
@@ -150,7 +150,7 @@ def fcp(pairs: Pairs, params: Params) -> UserScores:
     """Fraction of concordant pairs: how often the better rated of two items of a user has the
     greater estimate.
 
-    Of two items with different ratings, the pair is concordant if the better one has the greater
+    For two items with different ratings, the pair is concordant if the better one has the greater
     estimate, else discordant; equal estimates are discordant.
     """
     concordant, discordant = np.zeros((2, pairs.n_users), dtype=np.int64)

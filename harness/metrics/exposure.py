@@ -34,7 +34,7 @@ class Exposure:
     propensities : array_like of float, shape (n_items,), optional
         The chance of each item to be observed, for metrics with ``weights=column``.
     at_random : array_like of float, shape (m,), optional
-        Ratings of pairs drawn at random, for metrics with ``weights=naive-bayes``.
+        Ratings of pairs sampled at random, for metrics with ``weights=naive-bayes``.
 
     Raises
     ------
@@ -114,5 +114,5 @@ class Exposure:
 
 
 def check_exposure(function: str, exposure: Exposure | None) -> None:
-    """Refuse what is no exposure, as an argument of a function of this name."""
+    """Refuse an argument that is not an `Exposure`; the function has this name."""
     check_argument(check_exposure, function, "exposure", exposure, MetricError)

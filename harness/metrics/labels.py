@@ -1,8 +1,8 @@
 """A metric's label: the same string in a config, a column, a plot and a test.
 
 A label is ``name(parameter=value, ...)@k``; a value is a number, a word, or a word with numbers
-behind it, such as ``binary(4)``. A name is that of a plug-in, or ``module:name`` for a metric of
-one's own.
+behind it, such as ``binary(4)``. A name is the name of a plug-in, or ``module:name`` for your own
+metric.
 
 >>> str(parse("ndcg( ties = first, gain=exp2 ) @ 10"))
 'ndcg(ties=first)@10'
@@ -35,7 +35,7 @@ _VALUE = re.compile(r"(?P<word>[^\s()]+)\s*(?:\([^()]*\))?")
 def definition(name: str) -> Definition:
     """Return the declaration of a metric by its name, or raise a MetricError.
 
-    Of a metric that a run recorded and this process has not used, it is what the record says.
+    For a metric that a run recorded and this process has not used, the record declares it.
     """
     facts = plugins.recorded("metrics", name)
     if facts is None:
@@ -203,7 +203,7 @@ class Metric:
 
     @property
     def has_bounds(self) -> bool:
-        """Whether its best score and that of a random order are known; for metrics of lists."""
+        """Whether its best score and a random order's score are known; for metrics of lists."""
         known = self.definition.has_bounds and self.definition.is_ranking
         return known and not self.is_weighted
 
@@ -269,7 +269,7 @@ def parse(label: str) -> Metric:
         match = _LABEL.fullmatch(label)
         if not match or label.count("(") != label.count(")"):
             raise MetricError(
-                "not a metric label; write name@k or name(parameter=value, ...)@k, as "
+                "not a metric label; write name@k or name(parameter=value, ...)@k, such as "
                 "ndcg(gain=linear)@10"
             )
         written: dict[str, Value] = {}
@@ -325,7 +325,7 @@ def parse_many(labels: str | Iterable[str]) -> tuple[Metric, ...]:
     for text in [labels] if isinstance(labels, str) else labels:
         named += map(parse, separated(text) if isinstance(text, str) else [text])
     if not named:
-        raise MetricError("metrics: nothing is named; write at least one label, as ndcg@10")
+        raise MetricError("metrics: nothing is named; write at least one label, such as ndcg@10")
     return tuple(dict.fromkeys(named))
 
 

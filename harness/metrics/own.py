@@ -1,8 +1,8 @@
-"""Metrics of one's own: a function of the lists at one cut-off rank becomes a metric.
+"""Your own metrics: a function of the lists at one cut-off rank becomes a metric.
 
 ::
 
-    @harness.metric("share of the first k items from small publishers", needs="items")
+    @harness.metric("proportion of the first k items from small publishers", needs="items")
     def small_share(lists, k, *, threshold=0.1):
         rare = lists.popularity <= threshold * lists.popularity.max()
         return lists.mean(rare[lists.items(k)], k)
@@ -78,7 +78,7 @@ TOLERANCE = 1e-9
 
 
 class Lists:
-    """The ranked lists of all users, as a function of one's own sees them.
+    """The ranked lists of all users, as your own function sees them.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def metric(
     source: str = "",
     api: int = 1,
 ) -> Callable[[Function], Definition]:
-    """Declare a function of one's own as a metric.
+    """Declare your own function as a metric.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ def metric(
 
     Examples
     --------
-    >>> @metric("share of the first k items that were judged")
+    >>> @metric("proportion of the first k items that were judged")
     ... def judged(lists, k, *, least=0.0):
     ...     return (lists.relevance(k) >= least).mean(axis=1)
     >>> lists = Rankings([0, 2], [3.0, 5.0], [1, 4], [1, 4], [1, 4], [5])
@@ -238,7 +238,7 @@ def metric(
 
     def declare(function: Function) -> Definition:
         if not callable(function):
-            raise MetricError("harness.metric: write it with brackets, as @harness.metric()")
+            raise MetricError("harness.metric: write it with brackets: @harness.metric()")
         if needs not in typing.get_args(Needs):
             choices = ", ".join(typing.get_args(Needs))
             raise MetricError(f"{function.__name__}: needs={needs!r}; use one of {choices}")
@@ -300,7 +300,7 @@ def _checked(
     *positional: object,
     **arguments: object,
 ) -> Floats:
-    """Call a function of one's own, and refuse what is not one number in range a user."""
+    """Call your own function, and refuse what is not one number in range a user."""
     name = f"{function.__module__}.{function.__name__}"
     try:
         returned = function(*positional, **arguments)
@@ -332,7 +332,7 @@ def _checked(
 def _parameters(
     function: Function, *, takes_k: bool
 ) -> tuple[tuple[Parameter, ...], Callable[[Params], dict[str, object]]]:
-    """Return a function's parameters as those of a label, and what turns values into arguments."""
+    """Return a function's parameters for labels, and what turns values into arguments."""
     name, shape = function.__name__, "(lists, k, *, threshold=0.1)" if takes_k else "(pairs)"
     by_kind = parameters_by_kind(function)
     plain = by_kind.pop(inspect.Parameter.POSITIONAL_OR_KEYWORD, {})

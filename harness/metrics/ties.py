@@ -22,7 +22,7 @@ SMALLEST_BLOCK = 2048
 
 
 def neutral(params: Params) -> float:
-    """Return the relevance with the gain of an unjudged item: better stands above, worse below."""
+    """Return the relevance with the gain of an unjudged item; better items rank above."""
     if "gain" in params and params["gain"].word == "binary":
         return least_gain(params)
     if "offset" in params:
@@ -165,7 +165,7 @@ def as_shown(rankings: Rankings) -> Rankings:
 def hypergeometric(n: int, r: int, t: int, place: int, p: Floats) -> tuple[int, int]:
     """Write the probabilities that t items drawn from n, of which r are relevant, hold 0, 1, ...
 
-    They stand in `p` from `own` on. Each follows from its neighbour, from the most probable
+    They are in `p` from `own` on. Each follows from its neighbour, from the most probable
     outwards: no digits are lost. Returns the least and the greatest possible number.
     """
     most = r if r < t else t
@@ -199,7 +199,7 @@ def draw(
 ) -> None:
     """Give each group ranks drawn without replacement, and its items an order among them.
 
-    Each user has a stream of random numbers of its own. Items are shuffled (Fisher and Yates); a
+    Each user has a separate stream of random numbers. Items are shuffled (Fisher and Yates); a
     rank is taken with the probability that leaves as many of the others as items remain.
     """
     for user in range(start, stop):

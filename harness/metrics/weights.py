@@ -31,7 +31,7 @@ from harness.metrics.parameters import Params
 ErrorKind = Literal["rmse", "mae", "mse"]
 Gain = Literal["exp2", "linear"]
 FEW_EFFECTIVE = 0.1
-"""Below this share of the ratings, the effective sample size is small."""
+"""Below this proportion of the ratings, the effective sample size is small."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Worth:
     greatest : float
         The greatest weight as a multiple of the mean weight.
     clipped : float
-        Share of the ratings whose propensity was raised to the least, in [0, 1].
+        Proportion of the ratings whose propensity was raised to the least, in [0, 1].
 
     Examples
     --------
@@ -129,7 +129,7 @@ def by_popularity(counts: ArrayLike, items: ArrayLike, power: float = 1.0) -> Fl
 def naive_bayes(ratings: ArrayLike, at_random: ArrayLike, n_pairs: int) -> Floats:
     r"""Return propensities from the values of ratings and a small sample of ratings at random.
 
-    :math:`P(O | y) = P(y | O) P(O) / P(y)`, with :math:`P(O)` the share of the pairs that were
+    :math:`P(O | y) = P(y | O) P(O) / P(y)`, with :math:`P(O)` the proportion of the pairs that were
     observed, and :math:`P(y)` from the sample, in which users rated items drawn for them.
 
     Parameters
@@ -137,7 +137,7 @@ def naive_bayes(ratings: ArrayLike, at_random: ArrayLike, n_pairs: int) -> Float
     ratings : array_like of float, shape (n,)
         Held-out ratings as they were observed.
     at_random : array_like of float, shape (m,)
-        Ratings of pairs drawn at random.
+        Ratings of pairs sampled at random.
     n_pairs : int
         All pairs of user and item.
 
@@ -225,7 +225,7 @@ def weighted_error(
 
     Examples
     --------
-    Of two errors, that of 1 was observed with a chance of 20%, so it stands for four times as many:
+    The second error was observed with a chance of 20%, so it stands for four times as many:
 
     >>> found = weighted_error([4.0, 2.0], [4.0, 3.0], [0.8, 0.2], "mae")
     >>> round(found.value, 4), round(found.effective, 2)
@@ -263,8 +263,8 @@ def weighted_ndcg(
     r"""Return NDCG from held-out ratings with unequal propensities.
 
     A rating with weight w counts as w items: the DCG of a user is the sum of
-    :math:`w \cdot gain / \log_2(1 + rank)` over his held-out items with a rank of at most k, and in
-    the ideal order, by gain, each fills w positions, fractions too. Weights are normalised once,
+    :math:`w \cdot gain / \log_2(1 + rank)` over their held-out items with a rank of at most k, and
+    in the ideal order, by gain, each fills w positions, fractions too. Weights are normalised once,
     over the ratings of all users; by user they would be biased. The mean may exceed 1.
 
     Parameters
@@ -296,7 +296,7 @@ def weighted_ndcg(
     Examples
     --------
     >>> equal = weighted_ndcg(["u", "u"], [1, 3], [1, 2], [0.5, 0.5], 2)
-    >>> round(equal.value, 4)   # that of `harness.metrics.ndcg`
+    >>> round(equal.value, 4)   # equal to `harness.metrics.ndcg`
     0.7098
     >>> rare_first = weighted_ndcg(["u", "u"], [1, 3], [2, 1], [0.9, 0.1], 2)
     >>> round(rare_first.value, 2)
@@ -333,7 +333,7 @@ def weighted_ndcg(
 def best_order(owners: Ints, gains: Floats, w: Floats, n_users: int, sums: Floats) -> Floats:
     """Return the discounted gain of each user's best order, in which an item fills w positions.
 
-    Rows are grouped by owner, a user's gains falling. `sums` are those of the discounts of the
+    Rows are grouped by owner, a user's gains falling. `sums` are the sums of the discounts of the
     first 0, 1, ..., k ranks; between ranks they rise in proportion, beyond k not at all.
     """
     ends = np.cumsum(w)
@@ -395,7 +395,7 @@ def weighted_pairs(
 def filled(lists: Rankings, gains: Gains, discounts: Floats, ks: Ints) -> Floats:
     """Return the gain of the best order at each k: an item of weight w fills w ranks.
 
-    `discounts` are those of the ranks from 0 (unused) on.
+    `discounts` are the discounts of the ranks from 0 (unused) on.
     """
     assert lists.pool_weights is not None
     values, *_ = weighted(gains, np.ones(len(lists.pool)))  # in falling order, as the pool is
@@ -411,7 +411,7 @@ def weighted_precisions(lists: Rankings, weights: Floats, ks: Ints) -> Floats:
     """Return for each k the sum of weight times precision at the ranks of relevant items.
 
     The precision at a rank is the weight of the relevant items up to there, divided by the rank. It
-    is the mean over the orders of ties, as `harness.metrics.binary.ap` has it: at the s-th of n
+    is the mean over the orders of ties, like `harness.metrics.binary.ap`: at the s-th of n
     tied ranks, (s - 1) / (n - 1) of the weight of the other relevant ones are above.
     """
     owners = np.repeat(np.arange(lists.n_users), np.diff(lists.offsets))
@@ -450,7 +450,7 @@ def _judged(exposure: Exposure, n_users: int, label: str) -> Judged:
 def _rows_of_pool(lists: Rankings, judged: Judged, exposure: Exposure) -> Ints | None:
     """Return the rows of the judged items in the order of the pool.
 
-    Those without a training rating may be missing there, as `unknown_items: drop` has it.
+    Items without a training rating may be missing there, with `unknown_items: drop`.
     """
     owners, items, ratings = judged
     of_pool = np.repeat(np.arange(lists.n_users), np.diff(lists.pool_offsets))

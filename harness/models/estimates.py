@@ -2,8 +2,8 @@
 
 `fit` sets on a model the attributes that ``model.fit`` sets, so that it can be dumped, loaded and
 used like any other; `estimate` and `catalogue` give for whole blocks of users and items what
-``model.predict`` gives for each pair. Where a model is not one of Surprise's own, or does something
-of its own, they call it.
+``model.predict`` gives for each pair. If a model is not one of Surprise's own, or does something
+else, they call it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def check_ratings(trainset: ColumnTrainset) -> None:
 
 @contextmanager
 def report_division_by_zero(model: surprise.AlgoBase) -> Iterator[None]:
-    """Say what a division by zero in an algorithm means; one in a class of your own stays as is."""
+    """Say what a division by zero in an algorithm means; one in your own class stays as is."""
     try:
         yield
     except ZeroDivisionError as error:
@@ -67,7 +67,7 @@ def fit(
     Parameters
     ----------
     model : surprise.AlgoBase
-        Fitted in place; its ``trainset`` is a `ColumnTrainset` afterwards. Of parameters that
+        Fitted in place; its ``trainset`` is a `ColumnTrainset` afterwards. Among parameters that
         Surprise does not have, a ``random_state`` on a `surprise.NormalPredictor` seeds its draws.
     trainset : surprise.Trainset
         What to fit on; copied into columns if it is not in columns yet.
@@ -133,7 +133,7 @@ def estimate(
     users, items : array-like of int, shape (n,)
         Data set codes of each pair; the training set need not know them.
     clip : bool
-        Clip estimates to the rating scale, as ``predict`` does by default.
+        Clip estimates to the rating scale like ``predict`` by default.
     accelerate : bool
         False calls ``model.predict`` for each pair.
 
@@ -182,7 +182,7 @@ def _clip(model: surprise.AlgoBase, estimates: Floats, clip: bool) -> int:
 
 @kernel
 def bound(values: Floats, lowest: float, highest: float, most: float) -> int:
-    """Clip in place, NaN to `highest` as Python's min does; return how many are no numbers.
+    """Clip in place, NaN to `highest` as Python's min does; return how many are not numbers.
 
     Those are what is not finite, and what is beyond `most` when it is clipped.
     """
@@ -198,7 +198,7 @@ def bound(values: Floats, lowest: float, highest: float, most: float) -> int:
 
 
 def is_preference(model: surprise.AlgoBase) -> bool:
-    """Return whether a model's estimates are no ratings, so that the scale does not bound them."""
+    """Return whether a model's estimates are not ratings, so that the scale does not bound them."""
     return bool(getattr(model, "is_preference", False))
 
 
@@ -291,7 +291,7 @@ def _kinds(value: object) -> object:
 def warm_up(name: str, params: parameters.Params, *, whole_catalogue: bool = True) -> None:
     """Compile what an algorithm needs by fitting a toy, once in a process for each set of options.
 
-    Of a class of your own, what it derives from is compiled.
+    For your own class, its base class is compiled.
     """
     if "/" in name:
         source_of(name).prepare(name, params)
@@ -424,15 +424,15 @@ def _zero_cosine(model: surprise.AlgoBase) -> str:
     raw = trainset.to_raw_uid(inner) if by_user else trainset.to_raw_iid(inner)
     return (
         f"two {noun}s have no cosine if one of them has only ratings of 0 for the {other}s "
-        f"that both have, as {noun} {raw!r} with {counted(int(zeros[inner]), 'rating')} of 0; use "
-        "another similarity, such as `sim_options: {name: msd}`, or leave ratings of 0 out"
+        f"that both have, such as {noun} {raw!r} with {counted(int(zeros[inner]), 'rating')} of 0; "
+        "use another similarity, such as `sim_options: {name: msd}`, or leave ratings of 0 out"
     )
 
 
 def check_fitted(model: surprise.AlgoBase) -> None:
     """Refuse a model whose learned numbers are not finite: every estimate would be one bound.
 
-    A model of your own is not looked at.
+    A model with your own class is not checked.
     """
     if registry.entry_of(type(model)) is None:
         return

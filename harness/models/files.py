@@ -38,9 +38,9 @@ COMPUTED = {"computed": "from the training set"}
 
 
 def packed(value: Any, name: str, arrays: dict[str, Array], owner: str) -> Any:
-    """Return a value as JSON; what is an array or made of NumPy's types is put among `arrays`.
+    """Return a value as JSON; an array, or a value of NumPy's types, is put among `arrays`.
 
-    The name of an array is that of the value, `name`; messages say whose it is by `owner`.
+    The name of an array is the name of the value, `name`; messages say whose it is by `owner`.
     """
     if isinstance(value, dict):
         if odd := [key for key in value if not isinstance(key, str)]:
@@ -133,7 +133,7 @@ class Header(BaseModel):
 
 
 class FileError(Exception):
-    """What is wrong with a file, in words."""
+    """A problem of a file, in words."""
 
 
 def trainset_of(header: Header, arrays: dict[str, Array]) -> ColumnTrainset:
@@ -205,7 +205,7 @@ def _has_negative_count(name: str, value: object) -> bool:
 
 
 def compare(model: surprise.AlgoBase, entry: type[base.Algorithm]) -> None:
-    """Refuse a model whose attributes are not those of a fit of its class, by type and shape."""
+    """Refuse a model whose attributes differ from a fit of its class, by type and shape."""
     if name := odd_parameter(model, entry):
         raise FileError(f"not a saved model: {name} has another type or shape")
     allowed, _ = parameters.accepted(entry.model_class)
@@ -240,7 +240,7 @@ def compare(model: surprise.AlgoBase, entry: type[base.Algorithm]) -> None:
 
 
 def _is_like(model: surprise.AlgoBase, name: str, like: object, sizes: dict[int, int]) -> bool:
-    """Return whether an attribute has the type and shape of that of a toy; `sizes` of both."""
+    """Return whether an attribute has the type and shape of a toy's; `sizes` of both."""
     value = vars(model)[name]
     if isinstance(value, dict) and value == COMPUTED:
         return name in ("sim", "dev", "freq", "weights")
@@ -341,7 +341,7 @@ FORMAT = "harness-model-1"
 HEADER = "model.json"
 MOST_HEADER = 1 << 30
 DATE = (1980, 1, 1, 0, 0, 0)
-"""Of every member: the same model has the same bytes."""
+"""The date of every member: the same model has the same bytes."""
 
 
 @checked(AlgorithmError)
@@ -360,7 +360,7 @@ def save_model(model: surprise.AlgoBase, path: str | Path) -> None:
     Raises
     ------
     AlgorithmError
-        If the model is not fitted; is of another library, a class of your own that derives from
+        If the model is not fitted; is of another library, your own class that derives from
         ``AlgoBase``, or one without `state` and `restore`; or has a parameter that `load_model`
         refuses, as more than 1,000,000 epochs or `k` below 0.
     ResultsError
@@ -370,7 +370,7 @@ def save_model(model: surprise.AlgoBase, path: str | Path) -> None:
     -----
     The file holds the parameters, what was learned, and the training set with its raw ids, which
     must be text or numbers: keep it as you keep the data. The same model gives the same bytes.
-    Nothing is pickled. A class of your own is named as ``mine:MyALS`` or by its plug-in, and its
+    Nothing is pickled. Your own class is named as ``mine:MyALS`` or by its plug-in, and its
     code is not in the file.
 
     Examples
@@ -543,8 +543,8 @@ def _entry(kind: type) -> type[base.Algorithm]:
     entry = registry.entry_of(kind)
     if entry is None or entry.model_class is not kind or not entry.can_be_saved:
         raise AlgorithmError(
-            f"{kind.__name__}: models of your own class or of another library cannot be saved; "
-            "keep the config, and fit again"
+            f"{kind.__name__}: a model with your own class, or from another library, cannot be "
+            "saved; keep the config, and fit again"
         )
     return entry
 

@@ -21,7 +21,7 @@ from harness.models import estimates as numerical_faults
 
 
 def seed_of(model: surprise.AlgoBase) -> int:
-    """Return the seed of a model; 0 for one whose ``random_state`` is no number."""
+    """Return the seed of a model; 0 for one whose ``random_state`` is not a number."""
     state = getattr(model, "random_state", None)
     return int(state) if isinstance(state, int | np.integer) else 0
 
@@ -54,28 +54,28 @@ def fit(
     validation: float | None = None,
     patience: int = PATIENCE,
 ) -> Any:
-    """Fit a model of Surprise to the attributes of its own ``fit``, faster from 100,000 ratings on.
+    """Fit a model of Surprise to the attributes that ``fit`` sets, faster from 100,000 ratings on.
 
     Parameters
     ----------
     model : surprise.AlgoBase or str
-        Fitted in place. A class of your own is fitted by its own ``fit``. A name, such as
+        Fitted in place. Your own class is fitted by its own ``fit``. A name, such as
         ``"SVD"``, stands for a new model of the algorithm that a config names so, with its usual
         parameters and the seed 0.
     trainset : surprise.Trainset, surprise.Dataset, Ratings, DataFrame, str or Path
-        Of a data set, all ratings are used. What is not of Surprise is read by `harness.load`: a
-        name, a path, a frame.
+        All ratings of a data set are used. Other sources are read by `harness.load`: a name, a
+        path, a frame.
     validation : float, optional
-        In (0, 1): share of the ratings, drawn at random, on which SVD, SVDpp, NMF and BaselineOnly
-        with ``sgd`` stop early. The error of each epoch up to ``n_epochs`` is measured there; the
-        model is then fitted to all ratings for the epochs with the least error.
+        In (0, 1): proportion of the ratings, sampled at random, on which SVD, SVDpp, NMF and
+        BaselineOnly with ``sgd`` stop early. The error of each epoch up to ``n_epochs`` is measured
+        there; the model is then fitted to all ratings for the epochs with the least error.
     patience : int
         At least 1: epochs without a lower error after which no further one is tried.
 
     Returns
     -------
     surprise.AlgoBase
-        The model, as ``model.fit(trainset)`` returns it. With `validation`, its ``n_epochs`` (of
+        The model, in the way of ``model.fit(trainset)``. With `validation`, its ``n_epochs`` (of
         BaselineOnly in ``bsl_options``) is the chosen number, and ``error_by_epoch`` a DataFrame
         with ``epoch`` and ``rmse`` on the validation set.
 
@@ -85,11 +85,11 @@ def fit(
         If the algorithm is unknown; if the fit diverges, or divides by zero, as in cosines of
         zeros; with `validation`, if the algorithm has no epochs.
     DataError
-        If `trainset` is no ratings, or one is not finite.
+        If `trainset` does not hold ratings, or one is not finite.
 
     Notes
     -----
-    Estimates are those of Surprise's ``fit`` to 1e-9 relative or better. `SlopeOne` and
+    Estimates agree with Surprise's ``fit`` to 1e-9 relative or better. `SlopeOne` and
     `CoClustering` read ratings as integers in Surprise, so that 4.5 stars count as 4; here they
     count as 4.5. The validation set is drawn from the model's ``random_state``.
 
@@ -128,7 +128,7 @@ def _choose_epochs(
 ) -> None:
     """Set the number of epochs with the least error on a part of the ratings, and these errors."""
     if not 0 < share < 1:
-        raise AlgorithmError(f"validation is {share!r}; give a share between 0 and 1, as 0.1")
+        raise AlgorithmError(f"validation is {share!r}; give a share between 0 and 1, such as 0.1")
     if patience < 1:
         raise AlgorithmError(f"patience is {patience!r}; give a whole number from 1")
     rng = seeds.generator(seed_of(model), "validation")

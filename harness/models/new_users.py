@@ -38,19 +38,19 @@ def fold_in(
     ratings : mapping of item to rating, or DataFrame
         Of one new user, or of several: columns ``user``, ``item`` and ``rating``. Items that the
         training set does not have say nothing of a user and are an error. To the ratings of a user
-        of the training set, named in a DataFrame, his training ratings are added.
+        of the training set, named in a DataFrame, their training ratings are added.
 
     Returns
     -------
     surprise.AlgoBase
-        A model that knows the new users alone, with ``predict`` and all else.
+        A model that knows only the new users, with ``predict`` and all else.
 
     Raises
     ------
     AlgorithmError
         If the algorithm cannot take new users.
     DataError
-        For unknown items, items rated twice, and ratings that are no numbers or outside the scale.
+        For unknown items, items rated twice, and ratings that are not numbers or outside the scale.
 
     Notes
     -----
@@ -61,11 +61,11 @@ def fold_in(
     CoClustering puts a user into the cluster that estimates the ratings with the least squared
     error, as in an epoch of its fit, with the averages of the fitted clusters. The
     neighbour methods and SlopeOne learn nothing of a user, whose estimates follow from the ratings;
-    where neighbours are users, those of a new one are users of the training set, whom the ratings
-    are compared with. Folding in the ratings of a user of the training set under the user's id
-    gives that user's estimates, with baselines (if the algorithm has some) by ``als``; under
+    where neighbours are users, neighbours of a new user are users of the training set, whom the
+    ratings are compared with. Folding in the ratings of a user of the training set under the user's
+    id gives that user's estimates, with baselines (if the algorithm has some) by ``als``; under
     another id, the training user is a neighbour like others. So it does in BaselineOnly with
-    ``als``. Elsewhere estimates are near those of a new fit, in which the items
+    ``als``. Elsewhere estimates are near the estimates of a new fit, in which the items
     would move too.
 
     Examples

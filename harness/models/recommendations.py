@@ -34,7 +34,7 @@ Unknown = Literal["error", "popular"]
 
 @checked(AlgorithmError)
 def estimate(model: surprise.AlgoBase, pairs: Iterable[Any] | pd.DataFrame) -> Floats:
-    """Estimate the ratings of many pairs, as ``model.predict`` does for each.
+    """Estimate the ratings of many pairs, like ``model.predict`` for each.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def recommend(
         Columns ``user``, ``item``, ``estimate`` and ``rank`` (from 1), users in the order asked
         for. Every item of the training set is a candidate, unless `items` or `without` say less.
         Items of equal estimate are in an order
-        that depends on the raw ids of user and item alone and differs from user to user, so that no
+        that depends only on the raw ids of user and item and differs from user to user, so that no
         item is favoured. A list is shorter where candidates run out; it may be empty.
 
     Raises
@@ -238,7 +238,7 @@ def recommend_in_blocks(
 ) -> Iterator[pd.DataFrame]:
     """Yield what `recommend` returns, some users at a time, so that memory stays bounded.
 
-    Parameters are those of `recommend`.
+    Parameters are the same as for `recommend`.
 
     Yields
     ------

@@ -36,7 +36,7 @@ class Note:
         Made from code and values where it is left out; needed for a code of a plug-in.
     weight : int
         How much it changes how a table is read: 3 another meaning, 2 some of its numbers, 1 how
-        they were made. By default that of the code.
+        they were made. By default the weight of the code.
 
     Raises
     ------
@@ -94,7 +94,7 @@ class Note:
 
 
 def as_note(value: Note | str) -> Note:
-    """Return a note, which a sentence becomes without a code of its own.
+    """Return a note, which a sentence becomes without its own code.
 
     >>> as_note("old: a sentence").code
     'plain'

@@ -35,7 +35,7 @@ def of_package(package: str) -> dict[str, dict[str, str]]:
 def of_other_packages(groups: str, package: str) -> tuple[tuple[str, str, EntryPoints], ...]:
     """Return name, version and entry points of packages but one that declare some of these groups.
 
-    Of two copies of a package it is the first on the path.
+    If there are two copies of a package, it is the first on the path.
 
     Parameters
     ----------

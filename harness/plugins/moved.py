@@ -1,4 +1,4 @@
-"""Where modules of version 0.3 are now: their names stay importable."""
+"""Present names of the modules of version 0.3: the old names stay importable."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ PACKAGE = "harness."
 
 
 class _Alias(ModuleType):
-    """A module of an earlier name, whose names are those of the present one."""
+    """A module of an earlier name, with the names of the present one."""
 
     def __getattr__(self, name: str) -> object:
         if name.startswith("__"):  # what the import system looks for in a module itself
@@ -81,4 +81,4 @@ class MovedNames:
 
     @staticmethod
     def exec_module(module: ModuleType) -> None:
-        """Do nothing: the names are those of the present module."""
+        """Do nothing: the present module has the names."""

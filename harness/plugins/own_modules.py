@@ -1,4 +1,4 @@
-"""Modules of one's own: found beside a config, and imported with words for what goes wrong."""
+"""Your own modules: found beside a config, and imported with clear error messages."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ LONGEST_PATH = 200
 
 
 def search_in(folders: Iterable[Path]) -> None:
-    """Let modules of one's own in folders be found by name, after installed ones."""
+    """Let your own modules in folders be found by name, after installed ones."""
     places = dict.fromkeys(str(folder.resolve()) for folder in folders)
     sys.path += [place for place in places if place not in sys.path]
 
 
 def add_files(paths: Iterable[Path]) -> None:
-    """Import files of one's own as modules by their names, in place of installed ones.
+    """Import your own files as modules by their names, in place of installed ones.
 
     Raises
     ------

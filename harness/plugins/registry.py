@@ -1,6 +1,6 @@
 """Plug-ins: what a name stands for, found without importing it and imported when it is used.
 
-A plug-in is an entry point of an installed package, or an object of a module of one's own, as
+A plug-in is an entry point of an installed package, or an object in your own module, such as
 ``mine:MyALS``. This package declares its own parts in the same way, in ``pyproject.toml``. They are
 looked up first, so that a run of built-in parts reads the metadata of no other package.
 """
@@ -43,9 +43,9 @@ WORDS = {"algorithms": ("all",), "analyses": ("default",), "datasets": ("bundled
 PACKAGE = "surprise-harness"
 GROUP = "harness."
 PARTS = "harness.extras."
-"""Where the parts are that can be taken away."""
+"""The package of the parts that can be taken away."""
 OBJECT = r"[A-Za-z_][\w.]*:[A-Za-z_]\w*"
-"""A name in a module of one's own."""
+"""A name in your own module."""
 
 
 @dataclass(frozen=True, order=True)
@@ -181,7 +181,7 @@ def hook(name: str) -> Callable[..., Any]:
 def absent(kind: str, name: str, choices: Iterable[str] = ()) -> str:
     """Return what to do about a name that nothing has: the end of a message.
 
-    Where the record of a run says which package had it, that is named.
+    If the record of a run says which package had it, that is named.
     """
     if package := _PACKAGES.get((kind, name)):
         requirement = "==".join(part for part in package if part)
@@ -310,8 +310,8 @@ def _builtin(kind: str) -> dict[str, Plugin]:
 def _declarations() -> dict[str, dict[str, str]]:
     """Return the entry points of this package by group and name.
 
-    They are those of ``pyproject.toml``, in its order, which metadata do not keep: of that of a
-    checkout, because what is installed of it may be older, else of the copy in the package.
+    They are read from ``pyproject.toml``, in its order, which metadata do not keep: from a
+    checkout's file, because its installed metadata may be older, else from the package's copy.
     """
     here = Path(__file__)
     for project in (here.parents[2] / "pyproject.toml", here.parents[1] / "pyproject.toml"):

@@ -1,6 +1,6 @@
 """True and estimated values of the same items, given apart, become columns.
 
-The order is that of scikit-learn's `ndcg_score`: the true values first.
+The order is the same as in scikit-learn's `ndcg_score`: the true values first.
 """
 
 from __future__ import annotations

@@ -34,8 +34,8 @@ def rank_block(
     User ``u`` judged the columns ``judged_items[judged_offsets[u]:judged_offsets[u + 1]]``; every
     other column has relevance 0. A judged column that is -1 (no candidate), excluded or estimated
     below `least` is not ranked but stays in the user's pool. The `depth` columns at the top of each
-    list are kept in ``top_items``, those of equal estimate in the order of `tie_keys` (of the users
-    and of the columns), or of the columns, and their estimates in ``top_estimates``.
+    list are kept in ``top_items``, equal estimates in the order of `tie_keys` (of the users and of
+    the columns), or of the columns, and their estimates in ``top_estimates``.
     Equal estimates have the order of the columns under ``ties=first``. ``items`` are columns.
 
     >>> lists = rank_block(np.array([[1.0, 3.0, 2.0, 3.0]]), [0, 2], [3, 0], [5.0, 4.0], depth=2)
@@ -183,8 +183,8 @@ def _count(
 ) -> int:
     """Count the columns above each judged one, those equal to it and the equal ones before it.
 
-    A column that is no candidate is below all others. Returned is the first user with a candidate
-    whose estimate is not finite, or -1.
+    A column that is not a candidate is below all others. Returned is the first user with a
+    candidate whose estimate is not finite, or -1.
     """
     for user in range(start, stop):
         row = candidates[user]

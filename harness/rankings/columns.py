@@ -17,7 +17,7 @@ from harness.metrics.arrays import Floats, Ids, Ints
 
 
 def as_floats(name: str, values: ArrayLike) -> Floats:
-    """Return a column as floats; `name` starts the message about a value that is no number."""
+    """Return a column as floats; `name` starts the message about a value that is not a number."""
     return as_array(name, values, np.float64, MetricError)
 
 
@@ -50,7 +50,8 @@ def as_ids(values: Sequence[Hashable]) -> Ids:
 def encode(ids: Ids) -> tuple[Ints, Ids]:
     """Replace ids by their positions among the ids, which are unique.
 
-    They are ascending or, where they have no order, as tuples beside numbers, in that of the rows.
+    They are ascending or, where they have no order, as tuples beside numbers, in the order of the
+    rows.
     """
     if is_whole(ids) and len(ids):
         span = int(ids.max()) - int(ids.min()) + 1

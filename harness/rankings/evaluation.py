@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 OF_CONFIG = "`candidates: catalogue` or `sampled`"
-"""Where a run finds lists of more items."""
+"""The keys that give lists of more items in a run."""
 
 
 def reason(
@@ -66,7 +66,7 @@ def reason(
 
 NO_DIFFERENCE = 1e-9
 """Scores of a user that differ by less are equal except for rounding: of scores below 1, by less
-than this share of the greatest.
+than this proportion of the greatest.
 """
 
 
@@ -187,7 +187,7 @@ def note_on_filled(scored: Iterable[Metric], ratings: Floats) -> Note | None:
 
 
 def tied_shares(scored: Sequence[Metric], rankings: Rankings) -> dict[str, float]:
-    """Return by label the share of users whose score depends on the order of equal estimates.
+    """Return by label the proportion of users whose score depends on the order of equal estimates.
 
     That is where the best and the worst order of a user's ties differ in a metric of lists. One
     that fails for such an order is left out.

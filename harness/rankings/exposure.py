@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 COLUMN = "propensity"
-"""What is known of items, for ``weights=column``."""
+"""The metadata of items that ``weights=column`` reads."""
 
 
 def exposure_of(split: Split, users: NDArray[np.int32], needing: Sequence[Metric]) -> Exposure:
-    """Return what these metrics need, as `evaluation.exposure_for` describes it."""
+    """Return what these metrics need; see `evaluation.exposure_for`."""
     ratings = split.ratings
     position = np.full(ratings.n_users, -1)
     position[users] = np.arange(len(users))

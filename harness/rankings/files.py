@@ -163,7 +163,7 @@ def _read(
 
 
 def _complete(table: Table, missing: str) -> Table:
-    """Return a table without faults; with the policy ``drop``, without rows that lack a value."""
+    """Return a table without problems; with the policy ``drop``, without rows that lack a value."""
     if missing == "drop":
         table = drop_missing(table)
     refuse_faults(table, _ADVICE)
@@ -180,7 +180,7 @@ def _refuse_ranks(table: Table) -> None:
     if (values == counted_up).all() and values.max() > 1:
         raise MetricError(
             f"{table.at(0)}: the third column counts 1, 2, 3, … for each user, as ranks do, and "
-            "there is no header; name it in columns, as rank=3 or estimate=3"
+            "there is no header; name it in columns, such as rank=3 or estimate=3"
         )
 
 
@@ -197,8 +197,8 @@ def _evidence(
     if truth is not None and not np.isin(users[0], users[1]).any():
         one, other = (str(user_ids[codes[0]]) for codes in users)
         raise MetricError(
-            f"{path}: none of its users, as {one!r}, is in {truth}, whose users are as {other!r}; "
-            "give the truth of the same data set, with ids written alike"
+            f"{path}: none of its users, such as {one!r}, is in {truth}, whose users look like "
+            f"{other!r}; give the truth of the same data set, with ids written alike"
         )
     grades = tables[-1].numbers.get("rating", np.ones(len(users[-1])))
     pairs = None

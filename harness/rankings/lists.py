@@ -118,8 +118,8 @@ def encoded(columns: list[Ids]) -> tuple[list[Ints], Ids]:
     numbers = [column[0] for column in filled if not isinstance(column[0], str)]
     if texts and numbers:
         raise MetricError(
-            f"recommendations: ids are text on one side, as {str(texts[0])!r}, and numbers on "
-            f"the other, as {numbers[0]}; use one type on both"
+            f"recommendations: ids are text on one side, such as {str(texts[0])!r}, and numbers on "
+            f"the other, such as {numbers[0]}; use one type on both"
         )
     codes, ids = encode(np.concatenate(filled or columns))
     return np.split(codes, np.cumsum([len(column) for column in columns])[:-1]), ids
@@ -208,7 +208,7 @@ def from_lists(
     Raises
     ------
     MetricError
-        If there are not as many predictions as labels, one is no list, or an item comes twice.
+        If there are not as many predictions as labels, one is not a list, or an item comes twice.
 
     Examples
     --------

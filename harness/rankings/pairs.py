@@ -128,7 +128,7 @@ def from_predictions(predictions: Any) -> Rankings:
     -----
     UserWarning
         If all ratings are one number that nobody gives, as in an anti-test set of Surprise; if each
-        of several users of triples has one row, as where an item stands in place of the user.
+        of several users of triples has one row, for example if an item is in the place of the user.
 
     Examples
     --------
@@ -371,7 +371,7 @@ def _row(where: str, prediction: object) -> Row:
         raise MetricError(
             f"{where}: {prediction!r:.60} is not a prediction; "
             "give surprise.Prediction, (estimate, rating) or (user, estimate, rating), or two "
-            "lists, as "
+            "lists, such as "
             "ndcg(true, estimated)"
         )
     if any(value is np.ma.masked for value in row):

@@ -38,7 +38,7 @@ def columns_of(predictions: Any) -> tuple[Any, Any, Any]:
     predictions : DataFrame, table or mapping of columns
         Of pandas, or of any library whose tables have ``__arrow_c_stream__`` (Polars, Arrow,
         DuckDB), ``__dataframe__`` or ``to_pandas``. Columns are found by their usual names, as
-        those of files: ``user``, ``estimate`` or ``est``, ``rating`` or ``r_ui``.
+        in files: ``user``, ``estimate`` or ``est``, ``rating`` or ``r_ui``.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def rows_by_user(
     predictions: Mapping[Hashable, Iterable[object]],
     row: Callable[[str, object], Row],
 ) -> list[Row]:
-    """Return the rows of lists by user; `row` reads one, and is told where it is.
+    """Return the rows of lists by user; `row` reads one, and gets its place.
 
     A row is a pair of estimate and rating, a triple of item, estimate and rating, or a prediction.
     """

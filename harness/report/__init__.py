@@ -1,4 +1,4 @@
-"""Reports for people: page, tables and plots, made from results alone.
+"""Reports for people: page, tables and plots, made only from results.
 
 >>> from harness import report
 >>> report.latex

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 WIDTH = 3.5  # inches: one column of text
 TITLE, SUBTITLE, LABEL, LEGEND = 8.0, 7.0, 7.5, 6.5
-"""Sizes of text in points, as `style.mplstyle` has them."""
+"""Sizes of text in points, the same as in `style.mplstyle`."""
 MARGIN = 5.0  # points between text and the edge of a figure
 MOST_LINES = 4  # lines of a title or subtitle; longer text is cut with an ellipsis
 APART, SPREAD = 3.0, 18.0  # points between series at one value, and of all of them at most
@@ -58,18 +58,18 @@ class Plot(ABC):
     caption: ClassVar[str]
     """What its marks mean."""
     quantity: ClassVar[str] = "{label}"
-    """What is shown of the metric: its label, or `family` without the rank."""
+    """The name of the metric: its label, or `family` without the rank."""
     about = ""
     """What the title says beside it."""
     is_optional: ClassVar[bool] = False
     """Whether nobody misses it in a run that has nothing for it."""
     is_of_family: ClassVar[bool] = False
-    """Whether it shows a metric at every rank, so that one plot serves all labels that differ by
-    the rank alone."""
+    """Whether it shows a metric at every rank, so that one plot serves all labels that differ only
+    by the rank."""
     always: ClassVar[tuple[float, ...]] = ()
     """Values that the scale includes."""
     inches: ClassVar[tuple[float, float, float]] = (1.04, 0.66, 0.19)
-    """Height without the heading: the least, that of no rows, and of each row."""
+    """Height without the heading: the least, without rows, and for each row."""
 
     def __init__(self, run: Run | Summary, metric: str | None = None, place: int = 1) -> None:
         self.summary = summarise(run)
@@ -104,7 +104,7 @@ class Plot(ABC):
         """Draw a plot of this kind into `ax`, or a new figure in the report's style.
 
         By default, its metric is the run's headline metric, its table the first;
-        the baseline is that of a summary, or of the run's config.
+        the baseline comes from a summary, or from the run's config.
         """
         plot = cls(run, metric, place)
         return shown(plot.size, plot.draw, ax)
@@ -253,8 +253,8 @@ class Plot(ABC):
         """Scale the y axis, and name algorithms beside it, each as near to its value as possible.
 
         A thin line joins the marker beside each name to its value. A name whose value is outside
-        the scale stands at the nearer edge, with value and arrow. With `covered`, those whose line
-        lies on that of the name above, all have their value.
+        the scale is at the nearer edge, with value and arrow. With `covered`, names whose line
+        lies on the line of the name above all have their value.
         """
         least, greatest, out = scale_without(spans, self.higher)
         pad = margin * ((greatest - least) or 1.0)
@@ -364,7 +364,7 @@ def scale_without(
 
 
 def beside(axes: Axes, number: int, n: int) -> Transform:
-    """Return a transformation that draws the marks of one of `n` series beside those of the others.
+    """Return a transformation that draws the marks of one of `n` series beside the others.
 
     It moves by points, whatever the scale: series at the same values do not cover each other.
     """

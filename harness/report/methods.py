@@ -31,7 +31,7 @@ from harness.statistics.corrections import CORRECTIONS
 
 @dataclass(frozen=True)
 class Citation:
-    """One entry: its BibTeX as it stands in the file, and its fields as text without TeX."""
+    """One entry: its BibTeX as the file has it, and its fields as text without TeX."""
 
     key: str
     bibtex: str
@@ -217,7 +217,8 @@ def to_latex(info: RunInfo) -> str:
     """Return the methods of a run as LaTeX: a paragraph for each heading, with references.
 
     It needs ``fontenc`` with ``T1`` for letters beyond ASCII. The bibliography is complete; to use
-    that of a paper in its place, take the BibTeX of the Markdown form, which has the same keys.
+    a paper's bibliography in its place, take the BibTeX of the Markdown form, which has the same
+    keys.
     """
     account = methods(info)
     lines = [f"% Methods of {printable(info.name)}; needs \\usepackage[T1]{{fontenc}}"]
@@ -379,7 +380,7 @@ def _space(row: AlgorithmConfig, info: RunInfo) -> SearchSpace:
 
 
 def _known(row: AlgorithmConfig) -> KnownAlgorithm | None:
-    """Return the entry of an algorithm; None for a class of your own."""
+    """Return the entry of an algorithm; None for your own class."""
     return known_algorithms().get(folded(row.name))
 
 

@@ -1,4 +1,4 @@
-"""The report page and the list of runs: files that load nothing, made from results alone."""
+"""The report page and the list of runs: files that load nothing, made only from results."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ MOST_FIGURES = 60
 MOST_TABLES = 6
 """Tables of a run whose best row the list of runs names; it counts the others."""
 SHADES = {INK: "ink", MUTED: "muted", RULE: "rule", FAINT: "faint", "#ffffff": "paper"}
-"""What the page calls the colours of a drawing that are no hues."""
+"""What the page calls the colours of a drawing that are not hues."""
 
 
 LETTERED = re.compile(r"([-−]?\d+\.?\d*) ([a-z]+)")
@@ -212,7 +212,7 @@ def _attribute(value: str) -> str:
 def _more_tables(summary: Summary) -> list[TextTable]:
     """Return the tables of evidence, parameters, ties and conventions that show something.
 
-    That of parameters is there without numbers too, as it says why there are none.
+    The table of parameters is there without numbers too, because it says why there are none.
     """
     judged = (table for table in sensitivity_tables(summary) if table.columns)
     compared = (table for table in evidence(summary) if table.columns)
@@ -265,7 +265,7 @@ def page_template(name: str) -> Template:
 def page_of(name: str, **values: object) -> str:
     """Return a page; control characters and those that turn the direction of text are visible.
 
-    In a name they would hide or reorder what stands beside it.
+    In a name they would hide or reorder the text beside it.
     """
     page = page_template(name).render(**values)
     return _UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode(), page)

@@ -47,7 +47,7 @@ LEAST_GAP = 5e-5
 def latex(
     run: Run | Summary, *, place: int | None = None, columns: Sequence[str] | None = None
 ) -> str:
-    """Return the results table as LaTeX, that of one `place` or all of them below each other.
+    """Return the results table of one `place` as LaTeX, or all of them below each other.
 
     It needs the packages ``booktabs`` and, for letters beyond ASCII, ``fontenc`` with ``T1``. Best
     values are bold if some row is significantly worse; algorithms that share a raised letter are
@@ -80,7 +80,7 @@ def latex(
 def _latex_columns(
     summary: Summary, table: ResultTable, columns: Sequence[str] | None
 ) -> dict[str, list[str]]:
-    """Return columns of a results table by their escaped titles, those of `columns` or the usual.
+    """Return columns of a results table by their escaped titles: `columns`, or the usual ones.
 
     A metric without a value in the table has none, unless it is named.
     """
@@ -153,7 +153,7 @@ def evidence(run: Run | Summary, *, metric: str | None = None) -> list[TextTable
     """Return, for each results table, how sure and how large its differences are.
 
     By one metric, the primary one by default, and less the baseline of the summary: the value and
-    its share of the room between a random and the best order, the difference with its interval,
+    its normalised score between a random and the best order, the difference with its interval,
     Cohen's d_z, the adjusted p-value, the difference that the run could detect, whether the two are
     equivalent within the margin of the config, and standard deviations over users and seeds.
     """
@@ -206,7 +206,7 @@ def _evidence(summary: Summary, table: ResultTable, label: str) -> TextTable:
 
 
 def sensitivity_tables(summary: Summary) -> list[TextTable]:
-    """Return, for each results table, that of ties and that of conventions."""
+    """Return, for each results table, the tables of ties and of conventions."""
     makers = (_tie_table, _convention_table)
     return [make(summary, table) for table in summary.tables for make in makers]
 
@@ -220,7 +220,7 @@ def analysis_tables(info: RunInfo) -> list[TextTable]:
 
 
 def parameter_tables(summary: Summary) -> list[TextTable]:
-    """Return, for each results table with tuned rows, the share of each parameter."""
+    """Return, for each results table with tuned rows, the proportion of each parameter."""
     if summary.run.trials is None:
         return []
     title, tables = "Importance of the tuned parameters", []

@@ -97,7 +97,7 @@ class DifferencePlot(Plot):
 
     @property
     def margin(self) -> float | None:
-        """Of the test of equivalence; None where the config has none."""
+        """Margin of the test of equivalence; None where the config has none."""
         compared = self.table.comparisons.get(self.label)
         return compared.margin if compared else None
 
@@ -130,12 +130,12 @@ LOGARITHMIC = 8
 """From this ratio of the greatest value of a parameter to the least, its axis is logarithmic."""
 MOST_TICKS = 8
 Values = dict[str, object]
-"""Of one parameter, by the titles of rows."""
+"""Values of one parameter, by the titles of rows."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """Rows of one algorithm that differ in one parameter alone.
+    """Rows of one algorithm that differ in only one parameter.
 
     Parameters
     ----------
@@ -212,7 +212,7 @@ def _flat(params: Mapping[str, Any]) -> Values:
 
 
 class ParameterPlot(Plot):
-    """A metric against one parameter: a line for the rows that differ in it alone."""
+    """A metric against one parameter: a line for the rows that differ only in it."""
 
     name = "parameter"
     is_optional = True
@@ -256,7 +256,7 @@ class ParameterPlot(Plot):
                 self.lines.append(Line(line.algorithm, line.parameter, values, line.rest))
         if not self.lines:
             raise self._nothing(
-                "no two rows differ in only one parameter; add some, as {name: KNNBasic, "
+                "no two rows differ in only one parameter; add some, such as {name: KNNBasic, "
                 "label: k 5, params: {k: 5}} and another with k: 20"
             )
         self.parameter = self.parameter or self.lines[0].parameter
@@ -343,7 +343,7 @@ SHORTEST = 1e-3
 MOST_BANDS = 6
 """Lines up to which quality over k has bands; more of them would cover each other."""
 GROUP_MARKS = "os^DvP"
-"""Of groups, up to as many; of more, the two ends have names."""
+"""Marks of groups, up to as many; with more, the two ends have names."""
 
 
 STEPS = " The line of steps joins the algorithms for which no other is both faster and better."
@@ -456,11 +456,12 @@ class NdcgOverKPlot(Plot):
         if wanted.k is None:
             several = Counter(of for *_, of in cut)
             drawn = [each for _, each, of in cut if several[of] > 1]
-            do = f"choose {joined(drawn, 'or')}" if drawn else "add one that has, as ndcg@5,10,20"
+            added = "add one that has, such as ndcg@5,10,20"
+            do = f"choose {joined(drawn, 'or')}" if drawn else added
             raise self._nothing(f"{self.label} has no cut-off rank; {do}")
         if len(family) < 2:
             raise self._nothing(
-                f"{self.label} at one rank only; add another to the config, as ndcg@5,10,20"
+                f"{self.label} at one rank only; add another to the config, such as ndcg@5,10,20"
             )
         rows = (
             (name, k, float(self.table.records[name][each]), *self.table.interval(each, name))
@@ -589,7 +590,7 @@ class SpreadPlot(Plot):
     caption = "Each mark is one fold and seed, the line their mean." + OUTSIDE
 
     def _select(self) -> pd.DataFrame:
-        """Return the value of every finished cell, in the order of the cells."""
+        """Return the value of every computed cell, in the order of the cells."""
         names = self.table.ranked(self.label)
         rows = (
             (cell.algorithm, cell.seed, cell.fold, cell.scores[self.label].mean)

@@ -121,7 +121,7 @@ def to_json(across: AcrossDataSets) -> str:
 
 
 FORMATS = {"markdown": to_markdown, "csv": to_csv, "latex": to_latex, "json": to_json}
-"""Texts for files, as ``harness compare --across --format`` calls them."""
+"""Texts for files, by their names in ``harness compare --across --format``."""
 
 
 @checked(ResultsError)

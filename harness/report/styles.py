@@ -1,6 +1,6 @@
 """The same colour, marker and line for an algorithm in every plot, table and run.
 
-A report is made from results alone, so what it knows of algorithms is in `algorithms.json`, not in
+A report is made only from results, so what it knows of algorithms is in `algorithms.json`, not in
 their registry, which would import Surprise; ``dev/tools/build_reference.py`` writes that file.
 """
 
@@ -38,7 +38,7 @@ COLOURS = {
 of three to one or more with its page; marker and line distinguish algorithms of one colour."""
 
 INK, MUTED, FAINT, RULE = "#1b1e23", "#4a4f57", "#8a9099", "#d9dce1"
-"""Text, lesser text, axes and grid lines, as `style.mplstyle` has them."""
+"""Text, lesser text, axes and grid lines, the same as in `style.mplstyle`."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class AlgorithmStyle:
 
 
 class KnownAlgorithm(BaseModel):
-    """The entry of one algorithm, as `harness.algorithms.base.Algorithm` describes it."""
+    """The entry of one algorithm; see `harness.algorithms.base.Algorithm`."""
 
     kind: str
     citation: str
@@ -85,7 +85,7 @@ def known_algorithms() -> dict[str, KnownAlgorithm]:
 HUES = ("pink", "blue", "red", "green", "orange", "sky")
 MARKERS = ("P", "*", "d", "H", "X", "D", "^", "s", "v", "o", "<", ">")
 LINES = ("-", "--", "-.", ":")
-"""What labels of one's own are drawn with."""
+"""Lines for your own labels."""
 
 
 def algorithm_styles(names: Iterable[str]) -> dict[str, AlgorithmStyle]:

@@ -57,7 +57,7 @@ class ResultTable:
 
     @cached_property
     def rows(self) -> pd.DataFrame:
-        """Its algorithms, as `Run.table` has them."""
+        """Its algorithms, in the form of `Run.table`."""
         return self._part(self.run.table).reset_index(drop=True)
 
     @cached_property
@@ -77,7 +77,7 @@ class ResultTable:
 
     @cached_property
     def cells(self) -> list[CellResult]:
-        """Its finished cells."""
+        """Its computed cells."""
         return [cell for cell in self.run.info.finished if cell.table == self.key]
 
     @cached_property
@@ -133,7 +133,7 @@ class ResultTable:
     ) -> list[PairDifference]:
         """Return every other algorithm less the baseline.
 
-        P-values are corrected among all pairs of the table, or among these pairs alone.
+        P-values are corrected among all pairs of the table, or only among these pairs.
         """
         compared = self.comparisons.get(label)
         if compared is None or not compared.pairs:
@@ -197,7 +197,7 @@ class Summary:
 def summarise(run: Run | Summary, *, baseline: str | None = None) -> Summary:
     """Prepare a run for display; a summary is given back as it is.
 
-    Without a baseline the others are compared with that of the config, else with the first of
+    Without a baseline the others are compared with the config's baseline, else with the first of
     `BASELINES` that the run has, else with its first algorithm.
     """
     if isinstance(run, Summary):

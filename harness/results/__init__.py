@@ -1,4 +1,4 @@
-"""What runs leave on disk: finished cells in the cache, runs in the results folder."""
+"""Files of runs on disk: cached cells, and runs in the results folder."""
 
 import lazy_loader
 

@@ -147,7 +147,7 @@ class CellName(RowName):
     found: bool = False
     """Whether it was in the cache before the run."""
     n_trials: Count | None = None
-    """Of the search for its parameters; None without one, and where another cell has it."""
+    """Trials of the search for its parameters; None without one, and where another cell has it."""
     search_seconds: Amount | None = None
 
     @model_validator(mode="after")
@@ -177,7 +177,7 @@ class Conditions(Record):
 
 
 class CellFacts(Record):
-    """What is known of a finished cell beside its lists and scores."""
+    """Facts about a computed cell beside its lists and scores."""
 
     fit_seconds: Measured
     score_seconds: Measured
@@ -211,7 +211,7 @@ class Score(Record):
     mean: Number | None
     n_undefined: Count
     worth: WorthOfWeights | None = None
-    """Of a metric with weights."""
+    """The effective sample size of a metric with weights."""
 
     @classmethod
     def of(cls, scores: Scores) -> Self:
@@ -231,8 +231,8 @@ class CellResult(CellFacts, CellName):
     n_users: Count
     scores: dict[str, Score]
     tied: dict[str, Share] = Field(validation_alias=AliasChoices("tied", "tied_at_cut"))
-    """By metric of lists, the share of users whose score depends on the order of ties; under its
-    former name, of those with a tie across the cut-off rank."""
+    """By metric of lists, the proportion of users whose score depends on the order of ties; under
+    its former name, of those with a tie across the cut-off rank."""
     metric_errors: dict[str, Word] = {}
     """By metric that failed, why; only where some did."""
 

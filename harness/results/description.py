@@ -51,13 +51,13 @@ class SplitDescription(Record):
     n_folds, n_train, n_test, n_users : int
         Folds; ratings in training and test, and users in test, of the first.
     unknown_users, unknown_items : float
-        Share of the test users, and of the test ratings' items, without a training rating.
+        Proportion of the test users, and of the test ratings' items, without a training rating.
     per_user : dict of str to float
         Quantiles of the test ratings a user.
     short : dict of str to float
-        By cut-off rank k, the share of test users with at most k test ratings.
+        By cut-off rank k, the proportion of test users with at most k test ratings.
     equal : float
-        Share of test users whose test ratings are all the same.
+        Proportion of test users whose test ratings are all the same.
     backwards : bool
         Whether every training rating is later than every test rating.
     notes : list of Note
@@ -103,7 +103,7 @@ class DataDescription(Record):
     distinct_per_user : float
         Distinct ratings that the median user gives: few make ties in the ideal order.
     constant_users : float
-        Share of users with several ratings who always give the same.
+        Proportion of users with several ratings who always give the same.
     span : list of str
         First and last day with a rating; empty without timestamps.
     notes : list of Note

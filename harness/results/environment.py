@@ -36,7 +36,7 @@ class Machine(Record):
     @classmethod
     @cache
     def here(cls) -> Self:
-        """Return those of this machine, without names of it or its user."""
+        """Return the environment of this machine, without names of it or its user."""
         return cls(
             system=platform.system(),
             processor=_processor(),
@@ -80,8 +80,8 @@ def code_of_package(planned: str = "") -> str:
     """Return what tells the code of this package apart that this process runs.
 
     It is a hash of the package's files, with the process if one of them changed since it began:
-    then what is loaded is of no version of the files. That of the process that planned the work,
-    `planned`, is kept where the files are the same.
+    then what is loaded is of no version of the files. The hash of the process that planned the
+    work, `planned`, is kept where the files are the same.
     """
     process, digest = psutil.Process(), _digest(_files_of_package())
     if planned.startswith(digest):
@@ -141,8 +141,8 @@ def _processor() -> str:
 def without_folders(text: str, base: Path | None = None) -> str:
     """Return a message with the folders of this machine replaced by their purpose.
 
-    Results are shared, so their notes and errors must not show local folders, `base`, that of the
-    config, among them.
+    Results are shared, so their notes and errors must not show local folders, including `base`, the
+    folder of the config.
     """
     named = {cache_folder(): "(cache)", Path(tempfile.gettempdir()): "(temporary)"}
     with suppress(RuntimeError):  # nobody's home

@@ -47,7 +47,8 @@ OUTPUTS: dict[str, dict[str, Kind]] = {
         **dict.fromkeys(("rank", "tie_low", "tie_high", "n_ranked"), "count"),
     },
 }
-"""Files that a run has where its config asks for them: their columns beside those of the cell."""
+"""Files that a run has where its config asks for them: their columns beside the columns of the
+cell."""
 
 
 GROUPS_FILES = ("groups.csv", "gaps.csv")
@@ -139,7 +140,7 @@ def earlier_runs(folder: Path) -> list[Path]:
 
 
 def _age(folder: Path) -> tuple[str, int]:
-    """Return the time in a folder's name, and its number among those of one second."""
+    """Return the time in a folder's name, and its number among folders of one second."""
     time = folder.name.rpartition(MARK)[2]
     return time[:19], int(time[20:] or 1)
 
@@ -147,7 +148,7 @@ def _age(folder: Path) -> tuple[str, int]:
 def _earlier_place(folder: Path, replaced: Path, described: Mapping[str, Any]) -> Path:
     """Return an unused place for a run that was in a folder and was moved aside.
 
-    Its time is when it was started; where the record does not say so, when it was written.
+    Its time is when it was started; where the record does not have it, when it was written.
     """
     started = _STARTED.match(str(described.get("started")))
     if started is not None:
@@ -194,7 +195,7 @@ def _fingerprints(described: Mapping[str, Any]) -> list[str]:
 
 
 def _cells(described: Mapping[str, Any]) -> dict[tuple[object, ...], object]:
-    """Return the scores of each finished cell, by what it computes."""
+    """Return the scores of each computed cell, by what it computes."""
     return {
         tuple(cell[key] for key in ("row", "seed", "fold", "key")): cell["scores"]
         for cell in described["cells"]

@@ -72,7 +72,7 @@ def is_mapping(text: str) -> bool:
 
 
 def budget(info: RunInfo, trials: pd.DataFrame) -> pd.DataFrame:
-    """Return the best value by the number of trials, as `Run.budget` describes it."""
+    """Return the best value by the number of trials; see `Run.budget`."""
     higher = metrics.parse(info.experiment.tuning.metric).higher_is_better
     # pivot_table would drop NaN
     searches = trials.pivot(index=list(CELL), columns="trial", values="value").ffill(axis=1)

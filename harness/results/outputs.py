@@ -140,8 +140,8 @@ def evaluates(path: Path) -> bool:
 def rescore(path: Path, asked: Sequence[Metric]) -> Iterator[RescoredRow]:
     """Score the rows of a run again from its ``estimates.parquet``, one cell in memory at a time.
 
-    The file has the rank of every test item, so that metrics of whole lists are exact; those of
-    which items are shown and those with weights need the training ratings: a MetricError, which
+    The file has the rank of every test item, so that metrics of whole lists are exact; metrics of
+    which items are shown and metrics with weights need the training ratings: a MetricError, which
     names the metric.
     """
     if shown := next((metric for metric in asked if metric.needs_exposure), None):

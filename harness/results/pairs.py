@@ -33,7 +33,7 @@ class RowComparison(Named):
     difference : float
         The mean over users of the first row's score less the second's, for users with both.
     low, high : float or None
-        The interval of the difference, of this pair alone.
+        The interval of the difference, of only this pair.
     p, p_adjusted : float
         Of the paired test, and corrected for all pairs of the table.
     better : str or None
@@ -88,7 +88,7 @@ def p_text(value: float, is_bound: bool) -> str:
 def compare_rows(
     info: RunInfo, first: str, second: str, metric: str | None, place: int | None
 ) -> RowComparison:
-    """Return what the tests of a run say of two of its rows, as `Run.compare` does."""
+    """Return what the tests of a run say of two of its rows; see `Run.compare`."""
     label = chosen_metric(metric, info.metrics, f"{info.name}: no metric", info.headline)
     table = _table(info, place)
     names = [row.algorithm for row in info.rows if row.table == table]

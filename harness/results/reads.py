@@ -1,6 +1,6 @@
 """What the code of a cell has read: recorded where it ran, and compared before the cell is reused.
 
-A cell of your own code is reused if everything in such a list still is what it was: files and
+A cell with your own code is reused if everything in such a list still is what it was: files and
 folders by their contents, variables of the environment, where modules are found, and packages.
 """
 

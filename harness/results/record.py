@@ -166,7 +166,9 @@ def _check_statistics(info: RunInfo) -> None:
         names = {mean.algorithm for mean in comparison.algorithms}
         for pair in [*comparison.pairs, *(comparison.baseline or [])]:
             if pair.first == pair.second or not {pair.first, pair.second} <= names:
-                raise ValueError("statistics: a pair of an unknown algorithm, or of one alone")
+                raise ValueError(
+                    "statistics: a pair of an unknown algorithm, or of one with itself"
+                )
 
 
 def _check_conventions(info: RunInfo) -> None:
@@ -207,7 +209,7 @@ class SplitInfo(Record):
     n_test: Count
     notes: Rows[WrittenNote]
     unknown: Annotated[list[Share], Field(min_length=2, max_length=2)] | None = None
-    """Share of test users, and of test ratings by their item, without a training rating."""
+    """Proportion of test users, and of test ratings by their item, without a training rating."""
 
 
 About = Annotated[str, Field(max_length=10_000)]
@@ -319,7 +321,7 @@ class RunInfo(Record):
     versions, machine, commit, config_file, started, seconds
         With what, where, from what and when the run was made.
     analyses : dict of str to OwnTable
-        The tables of analyses of your own, by name; see `Run.analyses`.
+        The tables from your own analyses, by name; see `Run.analyses`.
     plugins : list of PluginUsed
         What is not this package's own, with package and version.
     packages : dict of str to str

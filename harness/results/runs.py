@@ -67,7 +67,7 @@ class Run(SessionViews):
     changed : list of str
         What differs between the two, such as ``other data``.
     removed : list of Path
-        Earlier runs that are gone, as ``results: {keep: 10}`` says.
+        Earlier runs that are gone because of ``results: {keep: 10}``.
     outdated : list of str
         Files made from an earlier run of this name, such as ``report.html``, that were removed with
         it.
@@ -130,7 +130,7 @@ class Run(SessionViews):
 
     @cached_property
     def room(self) -> pd.DataFrame:
-        """The table's values as shares of the room between a random (0) and the best order (1).
+        """The table's values as normalised scores between a random (0) and the best order (1).
 
         Columns are ``algorithm``; ``dataset``, ``split``, ``candidates``; for each metric its
         label, NaN where it has no bounds; ``table`` and ``row``.
@@ -172,7 +172,7 @@ class Run(SessionViews):
         Columns are ``dataset``, ``split``, ``candidates``; ``side`` (users or items) and ``by``, as
         in the config; ``metric``, ``group``, ``algorithm``; ``value``, the mean over users of each
         user's average over folds and seeds, ``low`` and ``high``, its interval, and ``letters``;
-        ``rest``, the value less that of everybody, or everything, else, with ``rest_low`` and
+        ``rest``, the value less the value of everybody, or everything, else, with ``rest_low`` and
         ``rest_high``; ``random``, what a random order is expected to score; ``n_users`` with a
         score, ``n_left_out`` without, and ``n_members``: test users, or items with a test rating;
         ``table`` and ``row``. Empty without groups.
@@ -193,9 +193,9 @@ class Run(SessionViews):
     def gaps(self) -> pd.DataFrame:
         """The gaps between groups: a row for each algorithm, division into groups and metric.
 
-        Columns are those of `groups` with, in place of the group, ``greatest`` and ``least``, the
-        groups of most and least value among those of 30 users or more, their ``difference``, and
-        ``low`` and ``high``, its interval.
+        Columns are the same as in `groups` with, in place of the group, ``greatest`` and ``least``,
+        the groups of most and least value among groups of 30 users or more, their ``difference``,
+        and ``low`` and ``high``, its interval.
         """
         return pd.DataFrame(
             {key: entry[key] for key in (*GROUP, "side", "by", "metric")}
@@ -226,7 +226,7 @@ class Run(SessionViews):
         -------
         DataFrame
             Columns ``dataset``, ``split``, ``candidates``, ``algorithm``, ``table`` and ``row``;
-            ``trials``, from 0, the setting of the config alone; ``value``, the best value of
+            ``trials``, from 0, only the setting of the config; ``value``, the best value of
             ``tuning.metric`` among the first so many trials of a search, averaged over folds and
             seeds. A search that ended earlier keeps its best; one without a score so far is left
             out of the mean, NaN where all are.
@@ -251,17 +251,17 @@ class Run(SessionViews):
     def importance(self) -> pd.DataFrame:
         """Return how much each parameter of each tuned row decides whether a trial is a good one.
 
-        Good are the best quarter of the trials of each search, by ``tuning.metric``. The share of
-        a parameter is the part that it alone explains of the variance of being good, divided by
+        Good are the best quarter of the trials of each search, by ``tuning.metric``. The proportion
+        of a parameter is the part of the variance of being good that only it explains, divided by
         the sum of these parts: over its values, the mean of (p / q - 1)², where p is the density
-        of good trials and q that of all. Both are kernel estimates by Optuna (S. Watanabe, A.
-        Bansal and F. Hutter 2023, *PED-ANOVA*, doi:10.48550/arXiv.2304.10255).
+        of good trials and q the density of all. Both are kernel estimates by Optuna (S. Watanabe,
+        A. Bansal and F. Hutter 2023, *PED-ANOVA*, doi:10.48550/arXiv.2304.10255).
 
         Returns
         -------
         DataFrame
             Columns ``dataset``, ``split``, ``candidates``, ``algorithm``, ``table`` and ``row``;
-            ``parameter``, as in the search space; ``importance``, from 0 to 1, that of a row in
+            ``parameter``, as in the search space; ``importance``, from 0 to 1, of a row in
             descending order, NaN with fewer than 20 trials or where all values are equal;
             ``n_trials`` with a value, over folds and seeds, without the setting of the config.
 
@@ -294,8 +294,8 @@ class Run(SessionViews):
         """The first items of each test user's list in each cell.
 
         Columns are those that say which cell, as in ``users``; ``user``; ``rank`` from 1; ``item``;
-        ``estimate``. Items of equal estimate are in an order that depends on the ids of user and
-        item alone. A ResultsError where the config has no ``outputs: {lists: 10}``.
+        ``estimate``. Items of equal estimate are in an order that depends only on the ids of user
+        and item. A ResultsError where the config has no ``outputs: {lists: 10}``.
         """
         return self._read(LISTS_FILE, CELL | OUTPUTS[LISTS_FILE])
 
@@ -305,10 +305,10 @@ class Run(SessionViews):
 
         Columns are those that say which cell, as in ``users``; ``user``; ``item``; ``estimate``;
         ``rating``; ``rank`` in the user's list (equal estimates in input order), 0 for an item that
-        is no candidate, -1 for one that does not count in the ideal order either; ``tie_low`` and
-        ``tie_high``, first and last rank of its group of equal estimates; ``n_ranked``, length of
-        the list, -1 for a user whose list is not evaluated. A ResultsError where the config has no
-        ``outputs: {estimates: true}``.
+        is not a candidate, -1 for one that does not count in the ideal order either; ``tie_low``
+        and ``tie_high``, first and last rank of its group of equal estimates; ``n_ranked``, length
+        of the list, -1 for a user whose list is not evaluated. A ResultsError where the config has
+        no ``outputs: {estimates: true}``.
         """
         return self._read(ESTIMATES_FILE, CELL | OUTPUTS[ESTIMATES_FILE])
 
@@ -327,7 +327,7 @@ class Run(SessionViews):
 
     @property
     def analyses(self) -> dict[str, pd.DataFrame]:
-        """The tables of analyses of your own, by name."""
+        """The tables from your own analyses, by name."""
         return {name: table.frame for name, table in self.info.analyses.items()}
 
     @property
@@ -339,7 +339,7 @@ class Run(SessionViews):
         """Write the run to ``results/<name>/``, completely or not at all.
 
         A run that is there is kept as ``results/<name>@<when it started>/``, unless it is the same:
-        its config, data and finished cells are those of this one.
+        its config, data and computed cells are the same as in this one.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""What is computed from the scores of a run's cells: values of rows, and their comparison."""
+"""Results from the scores of a run's cells: values of rows, and their comparison."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from harness.results.statistics import RowResult
 from harness.results.store import CellRecord
 
 Codes: TypeAlias = NDArray[np.int32]
-"""Of users, in their data set."""
+"""Codes of users, in their data set."""
 
 
 def is_mean_of_users(metric: Metric) -> bool:
-    """Return whether the value of a metric is a mean of users' scores, as that of ``ndcg@10``.
+    """Return whether the value of a metric is a mean of users' scores, for example ``ndcg@10``.
 
     The others, such as ``rmse``, are computed from all pairs or all lists of a cell at once.
     """
@@ -56,7 +56,7 @@ class RowScores:
         self.failed = {**(failed or {}), **self.failed}
 
     def rescore(self, record: CellRecord) -> None:
-        """Score a finished cell, and add its scores; a metric that fails leaves the others."""
+        """Score a computed cell, and add its scores; a metric that fails leaves the others."""
         self.add(record.users, *score_apart(self.metrics, record.rankings, record.pairs))
 
     def means(self, label: str) -> list[float]:
@@ -88,7 +88,7 @@ class RowScores:
     def counts(self) -> tuple[int, dict[str, int]]:
         """How many users are evaluated in some cell; by label, how many have no score in any.
 
-        The labels are those of metrics that are means of users' scores.
+        The labels are labels of metrics that are means of users' scores.
         """
         n_users, lacking = _n_distinct([users for users, _ in self._cells]), dict[str, int]()
         for label in [str(metric) for metric in self.metrics if is_mean_of_users(metric)]:

@@ -17,9 +17,9 @@ FEWEST_OF_GROUP = 30
 Scores = dict[str, Number | None]
 Bound = Literal["best", "random"]
 Answer = Literal["different", "equivalent", "undecided"]
-"""What a comparison says of two algorithms, the only place where the three words are declared."""
+"""Words of a comparison for two algorithms, the only place where the three are declared."""
 ROUNDING = 1e-12
-"""Of a level, which an adjusted p-value may exceed by this."""
+"""Tolerance of a level, which an adjusted p-value may exceed by this."""
 RANKS = "Wilcoxon"
 """What the method of a comparison by ranks names."""
 BEST = "best"
@@ -141,8 +141,8 @@ class MetricComparison(TableName):
     def lacks_side(self, pair: PairDifference) -> bool:
         """Return whether no side is better, whatever the p-value of a pair is.
 
-        In older runs the side of ranks is not known: it is then that of the mean difference only
-        where the whole interval is on that side.
+        In older runs the side of ranks is not known: it is then the side of the mean difference
+        only where the whole interval is on that side.
         """
         if pair.opposite is not None or RANKS not in self.method:
             return bool(pair.opposite)
@@ -164,7 +164,7 @@ class MetricComparison(TableName):
     def beaten(self, among: Collection[str]) -> dict[str, PairDifference]:
         """Return the algorithms that another one is significantly better than, each with a pair.
 
-        Both are of `among`. The pair is that of the largest difference.
+        Both are of `among`. The pair has the largest difference.
         """
         found: dict[str, PairDifference] = {}
         for pair in self.pairs:
@@ -207,8 +207,7 @@ def leading(
 
     They have the best value of the rows that no other is significantly better than. Values of rows
     with different users can be in another order than their pairs; where every row is worse than
-    another one, the best value decides alone. Of rows with the same value those that were compared
-    lead.
+    another one, only the best value decides. Among rows with the same value, compared rows lead.
 
     Parameters
     ----------
@@ -260,7 +259,7 @@ class TieScores(TableName):
 
 
 class GroupMean(AlgorithmMean):
-    """An algorithm's mean over the users of a group, and how far it is above that of the rest."""
+    """An algorithm's mean over the users of a group, and its excess over the mean of the rest."""
 
     rest: Number | None
     rest_low: Number | None
@@ -304,5 +303,5 @@ class GroupScores(TableName):
 
     @property
     def title(self) -> str:
-        """What is divided by what, such as ``users: age``."""
+        """The side and what divides it, such as ``users: age``."""
         return f"{self.side}: {self.by}"

@@ -1,4 +1,4 @@
-"""Finished cells on disk: each is one complete file, found by its key.
+"""Cached cells on disk: each is one complete file, found by its key.
 
 A damaged one is computed again. Beside the cells are files of the same form with scores of all
 cells of a run.
@@ -79,10 +79,10 @@ def packed(magic: bytes, header: bytes, arrays: Arrays) -> bytes:
 
 
 CELL, SCORES = "cell", "scores"
-"""Endings of files: of a finished cell, and of the scores of all cells of a run."""
+"""Endings of files: of a cached cell, and of the scores of all cells of a run."""
 READS, LISTS = "reads", "lists"
-"""Endings of files: of what a process of your own code read, and of the keys of such lists by cell.
-"""
+"""Endings of files: of what a process with your own code read, and of the keys of such lists by
+cell."""
 MOST_LISTS = 32
 """For one cell: so many versions of its code do not displace each other."""
 Inputs = Mapping[str, object]
@@ -137,7 +137,7 @@ class CellRecord:
 
 @dataclass(frozen=True, eq=False)
 class CellStore:
-    """A folder of finished cells, made when the first is written."""
+    """A folder of cached cells, made when the first is written."""
 
     folder: Path
 
@@ -170,7 +170,7 @@ class CellStore:
             yield
 
     def get(self, key: str) -> CellRecord | None:
-        """Return a finished cell, None where there is none; a ResultsError names a broken file."""
+        """Return a cached cell, None where there is none; a ResultsError names a broken file."""
         path = self.path(key)
         try:
             return CellRecord.from_bytes(read_regular(path), key)
@@ -273,7 +273,7 @@ class MaintainedStore(CellStore):
     """A store whose files are looked through one by one."""
 
     endings: ClassVar = (CELL, SCORES, READS, LISTS)
-    """Of the files that it holds."""
+    """Endings of the files that it holds."""
 
     def entries(self, ending: str = CELL) -> Iterator[Entry]:
         """Yield every cell of the store, or every file of another ending, by key."""
@@ -287,7 +287,7 @@ class MaintainedStore(CellStore):
             yield Entry(path.stem, status.st_size, datetime.fromtimestamp(status.st_mtime))
 
     def fault(self, key: str, ending: str = CELL) -> str | None:
-        """Return the fault of a stored file, None if it is complete and a cell's key is right."""
+        """Return the problem of a stored file, None if it is complete and a cell's key is right."""
         try:
             if ending == SCORES:
                 self.get_scores(key)

@@ -40,7 +40,7 @@ class Column(NamedTuple):
     name: str
     """In `Run.table` and ``table.csv``."""
     title: str
-    """Where people read the table."""
+    """The heading where people read the table."""
     places: int
     """Decimals where people read the table."""
     csv_places: int = 8
@@ -226,15 +226,16 @@ def rounded(value: float | None, places: int) -> str:
 def narrowed(
     info: RunInfo, labels: Sequence[str] | None = None, algorithms: Sequence[str] | None = None
 ) -> RunInfo:
-    """Return what there is to show of a run with some of its metrics and rows alone.
+    """Return what there is to show of a run with only some of its metrics and rows.
 
-    Tests, letters and intervals stay those of all rows.
+    Tests, letters and intervals still refer to all rows.
 
     Parameters
     ----------
     info : RunInfo
     labels : sequence of str, optional
-        Metrics in the order in which they are shown; others than those of the run are passed over.
+        Metrics in the order in which they are shown; labels that the run does not have are passed
+        over.
     algorithms : sequence of str, optional
         Names of rows, likewise.
     """
@@ -252,7 +253,7 @@ def narrowed(
 
 
 def result_rows(info: RunInfo) -> list[dict[str, Any]]:
-    """Return the results table, as `Run.table` describes it."""
+    """Return the results table; see `Run.table`."""
     searched = any(cell.n_trials is not None for cell in info.cells)
     several = info.has_several_cells
     statistics = info.statistics
@@ -307,7 +308,7 @@ def _n_users(
 
 
 def bound_rows(info: RunInfo) -> list[dict[str, Any]]:
-    """Return the table of bounds, as `Run.bounds` describes it."""
+    """Return the table of bounds; see `Run.bounds`."""
     rows, several = [], info.has_several_cells
     for entry in info.bounds:
         row: dict[str, Any] = {"bound": BOUNDS[entry.bound]} | {key: entry[key] for key in GROUP}
@@ -347,7 +348,7 @@ def _errors(cells: Sequence[AnyCell]) -> str:
 def best_rows(
     frame: pd.DataFrame, label: str, comparison: MetricComparison | None
 ) -> pd.Series[bool]:
-    """Return which rows of one results table lead by a metric, as `leading` says.
+    """Return which rows of one results table lead by a metric; see `leading`.
 
     Algorithms with a failed cell are excluded: their values are of other folds.
     """
@@ -360,8 +361,8 @@ def marked_rows(
 ) -> pd.Series[bool]:
     """Return which values of one results table are marked as the best of a metric.
 
-    They are those of the `best_rows` that the tests tell apart from some row, which is
-    significantly worse. None is marked where all rows have the same value, or where a row that does
+    They are the `best_rows` that the tests tell apart from some row, which is significantly
+    worse. None is marked where all rows have the same value, or where a row that does
     not lead has a better one, of other users. Without tests, as of rmse, the best values are.
     """
     return frame["algorithm"].isin(best_values(_known(frame, label), label, comparison))
@@ -370,7 +371,7 @@ def marked_rows(
 def best_values(
     values: Mapping[str, float], label: str, comparison: MetricComparison | None
 ) -> list[str]:
-    """Return the rows whose values of a metric are marked as best, as `marked_rows` says."""
+    """Return the rows whose values of a metric are marked as best; see `marked_rows`."""
     higher = metrics.parse(label).higher_is_better
     if len({*values.values()}) < 2:
         return []
@@ -413,7 +414,7 @@ def row_name(row: Mapping[Any, Any]) -> str:
 def display_table(info: RunInfo, *, sums_seconds: bool = False) -> TextTable:
     """Return the results table as text, bounds below each table.
 
-    What is the same in all rows, as one data set, has no column.
+    Facts that are the same in all rows, such as one data set, have no column.
 
     Each metric has, within one data set, split and candidates, the decimals that its uncertainty
     allows; see `decimals`. Values are highlighted as `marked_rows` says. With
@@ -535,7 +536,7 @@ FOLD_PLACES = 4
 def fold_frame(info: RunInfo) -> pd.DataFrame:
     """Return a row for each cell: names, ``seed``, ``fold`` from 1, metrics, ``error``.
 
-    Values are those of the cell alone; NaN where a metric is undefined or failed, or the cell did.
+    Values are of only the cell; NaN where a metric is undefined or failed, or the cell did.
     """
     rows = []
     for cell in info.cells:
@@ -578,8 +579,8 @@ SUFFIX = " (training)"
 def training_frame(info: RunInfo) -> pd.DataFrame:
     """Return a row for each row of the results table: names, and each metric on both parts.
 
-    Values are means over folds and seeds, as `surprise.model_selection.cross_validate` has them for
-    each; the column of the training set is the label with `` (training)``. NaN where a value is
+    Values are means over folds and seeds; `surprise.model_selection.cross_validate` has them for
+    each. The column of the training set is the label with `` (training)``. NaN where a value is
     missing in a cell.
 
     Raises
@@ -667,7 +668,8 @@ def group_tables(
     """Return a table of one metric for each division into groups.
 
     By default the metric is the headline, else the first ranking metric with groups. With `asked`,
-    what the config does not ask for is left out. A ResultsError says so if no group has the metric.
+    what the config does not ask for is left out. A ResultsError is raised if no group has the
+    metric.
     """
     by_metric = dict.fromkeys(entry.metric for entry in info.groups)
     if not by_metric:

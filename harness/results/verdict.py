@@ -31,7 +31,7 @@ LONGEST_NAME = 48
 
 
 def row_names(names: Sequence[str], most: int) -> str:
-    """Return some names, and how many more there are; their number alone for `most` 0."""
+    """Return some names, and how many more there are; only their number for `most` 0."""
     if not most:
         return counted(len(names), "row")
     names = [shortened(name) for name in names]
@@ -156,17 +156,17 @@ REASONS = {
 """What writes the sentences of a table without a verdict, by its code."""
 
 SIMPLE = frozenset({"random", "popularity", "itemmean"})
-"""The baselines that the leading row is measured against, as `folded` writes their names."""
+"""The baselines that the leading row is measured against; `folded` writes their names so."""
 
 MOST_NOTES = 5
-"""Notes that stand beside a table; the others are counted."""
+"""Notes beside a table; the others are counted."""
 
 CLAIMS = {
     "models": "The tests compare these fitted models, for users like these; other seeds can give "
     "other results",
     "algorithms": "The tests compare the algorithms, for users like these and other seeds",
 }
-"""What tests are about, for runs that do not say so themselves."""
+"""The claims of tests, for runs that do not record them."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -267,7 +267,7 @@ def verdicts(info: RunInfo) -> list[Verdict]:
 def verdict_lines(info: RunInfo) -> list[str]:
     """Return the verdicts of a run as text, one for each table.
 
-    What all of several tables say in their last sentence is said once, at the end.
+    If all of several tables have the same last sentence, it is given once, at the end.
     """
     said = [(of.where, of.sentences()) for of in (Standing(info, table) for table in info.tables)]
     last = {sentences[-1] for _, sentences in said}
@@ -410,7 +410,7 @@ class Standing:
 
     @property
     def code(self) -> str:
-        """The answer in a word, as `Verdict` has it."""
+        """The answer in a word; see `Verdict`."""
         if not self.scores:
             return "no-row"
         if len(self.scores) == 1:
@@ -425,7 +425,7 @@ class Standing:
 
     @cached_property
     def values(self) -> dict[str, Any]:
-        """What the sentences say of the rows, as `Verdict` has it."""
+        """Values in the sentences about the rows; see `Verdict`."""
         better = {name: self.is_better(name) for name in self.rivals}
         others = [name for name in self.scores if name not in self.leaders]
         baseline = next((name for name in self.simple if name in self.leaders), None)
@@ -485,7 +485,7 @@ class Standing:
         yield fitting(lambda most: f"{about}{self.left_out(most)}.")
 
     def shown(self, score: float | None = None) -> str:
-        """Return a value, that of the leaders by default, with the decimals of the table."""
+        """Return a value, the leaders' by default, with the decimals of the table."""
         digits = column_decimals(self.info).get((self.table, self.label), DEFAULT_DECIMALS)
         return rounded(self.best_score if score is None else score, digits)
 

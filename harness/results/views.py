@@ -179,8 +179,8 @@ class SessionViews(Named):
         Parameters
         ----------
         path : str or Path
-            The file; a file that exists is replaced. Its sheets are ``table``, as `table`;
-            ``pairs``, as `pairs`; and ``notes``, the verdict and the notes.
+            The file; a file that exists is replaced. Its sheets are ``table`` with `table`,
+            ``pairs`` with `pairs`, and ``notes``, the verdict and the notes.
 
         Raises
         ------
@@ -254,8 +254,8 @@ class SessionViews(Named):
         Parameters
         ----------
         *others : str or Run
-            The names of two rows; or at least one run, whose rows are then compared with those of
-            this one user by user.
+            The names of two rows; or at least one run, whose rows are then compared with this run's
+            rows user by user.
         anyway : bool
             Put runs together that cannot be compared, with a note that says why not.
         metric : str, optional
@@ -266,7 +266,7 @@ class SessionViews(Named):
         Returns
         -------
         RowComparison or Run
-            Of two rows, the difference, its interval, p-values, and what they say in words. Of
+            For two rows, the difference, its interval, p-values, and their meaning in words. For
             runs, one run without a folder.
 
         Raises
@@ -294,7 +294,7 @@ class SessionViews(Named):
         if names:
             if len(names) != 2 or len(others) != 2:
                 raise ResultsError(
-                    f"compare: {len(others)} given; give two names of rows, as "
+                    f"compare: {len(others)} given; give two names of rows, such as "
                     "compare('SVD', 'BaselineOnly'), or runs (harness.read_run reads one)"
                 )
             return compare_rows(self.info, names[0], names[1], metric, table)
@@ -331,7 +331,7 @@ def text_of(info: RunInfo) -> str:
     """Return the verdict and the table as text, in lines of at most 80 columns.
 
     The headline metric comes first, then the other metrics as far as they fit; the rest is counted.
-    A best value is marked with an asterisk. The notes that matter most stand below.
+    A best value is marked with an asterisk. The notes that matter most are below.
     """
     lines = [f"<Run {printable(info.name)}>"]
     for line in [*verdict_lines(info), "", headline(info)]:

@@ -1,4 +1,4 @@
-"""Moments and spans of time that sections hold, and points in time as shares of the ratings."""
+"""Moments and spans of time in sections, and points in time as proportions of the ratings."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _UNITS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400, "week": 604_80
 _DURATION = rf"[1-9]\d{{0,9}} ({'|'.join(_UNITS)})s?"
 
 
-_A_DURATION = f"a number of {'s, '.join(_UNITS)}s, as 90 days"
+_A_DURATION = f"a number of {'s, '.join(_UNITS)}s, such as 90 days"
 
 
 def _check_duration(duration: object) -> object:
@@ -97,4 +97,4 @@ Duration = Annotated[str, BeforeValidator(_check_duration, json_schema_input_typ
 
 
 Span = Annotated[float | str, BeforeValidator(_check_span, json_schema_input_type=Share | str)]
-"""A share of the ratings, or a span of time, such as `90 days`."""
+"""A proportion of the ratings, or a span of time, such as `90 days`."""

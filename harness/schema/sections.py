@@ -134,7 +134,7 @@ class Kind(Section):
     A direct subclass is a family: it has no `kind`, declares as abstract methods what every kind
     must have, and as the type of a field stands for all its kinds, each of which is imported when
     it is named. One that lacks an abstract method does not import. The kinds of a family are
-    plug-ins, or those of its `homes`.
+    plug-ins, or come from its `homes`.
     """
 
     short = "kind"
@@ -315,7 +315,7 @@ def _known_key(top: type[Section], location: KeyPath, data: object) -> str:
 def explained(error: ErrorDetails, top: type[Section], data: object) -> str:
     """Return what one entry of ``ValidationError.errors()`` of a section found, and what to do.
 
-    `data` are those of the section.
+    `data` are the section's.
     """
     kind, value, location = error["type"], error["input"], error["loc"]
     context = error.get("ctx", {})
@@ -353,7 +353,7 @@ def explained(error: ErrorDetails, top: type[Section], data: object) -> str:
             return f"found {shown}; write a list: [{entry}]"
         case "model_type" | "model_attributes_type" | "dict_type":
             short = "" if kind == "dict_type" else sections_at(top, location)[0].short
-            alone = f", or its `{short}` alone" if short else ""
+            alone = f", or only its `{short}`" if short else ""
             return f"found {shown}; it must be a mapping of keys to values{alone}"
         case "string_type" if not isinstance(value, dict | list):
             return f"found {shown}; {_as_text(value)}"
@@ -372,7 +372,7 @@ def _as_text(value: object) -> str:
 
 
 def _stated_kind(data: object, location: KeyPath) -> object:
-    """Return the `kind` that stands beside a key in data; None where there is none."""
+    """Return the `kind` beside a key in data; None where there is none."""
     for part in located(data, location)[:-1]:
         data = dict(enumerate(data)) if isinstance(data, list) else data
         data = data[part] if isinstance(data, dict) else None
@@ -385,7 +385,7 @@ def _quoted(text: str) -> list[str]:
 
 
 def sections_at(top: type[Section], location: KeyPath) -> list[type[Section]]:
-    """Return the sections that may stand at a location, or around it if none does."""
+    """Return the sections that are possible at a location, or around it if none is."""
     sections = [top]
     for part in location:
         fields = [
@@ -412,7 +412,7 @@ def _sections(annotation: object) -> list[type[Section]]:
 def tagged(error: ValidationError, kind: str) -> ValidationError:
     """Return an error of a section with its kind in each location, as unions of Pydantic have it.
 
-    What is found is then explained by the keys of that kind, and not of all.
+    The finding is then explained by the keys of that kind, and not of all.
     """
     lines: list[InitErrorDetails] = []
     for entry in error.errors(include_url=False):
@@ -554,7 +554,7 @@ def _form(values: object) -> str:
 
 Choices = Annotated[list[bool | int | float | str | None], Field(min_length=1), Tag("choices")]
 SearchSpace = dict[str, Annotated[Choices | Annotated[Range, Tag("range")], Discriminator(_form)]]
-"""By parameter, options of options with a dot, as `sim_options.name`."""
+"""By parameter, options of options with a dot, such as `sim_options.name`."""
 _SPACE: TypeAdapter[SearchSpace] = TypeAdapter(SearchSpace)
 
 

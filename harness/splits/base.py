@@ -56,7 +56,7 @@ class Fold:
         SHA-256, in hexadecimal, of the data's fingerprint and the rows in their order.
     notes : tuple of Note
         What a reader of the numbers should know: test users and items without training ratings,
-        ratings in neither part, a leak through time.
+        ratings in neither set, a leak through time.
     """
 
     ratings: Ratings
@@ -80,14 +80,14 @@ class Fold:
 
     @property
     def unknown(self) -> tuple[float, float]:
-        """Share of the test users, and of the test ratings' items, without a training rating."""
+        """Proportions of test users, and of test ratings' items, without a training rating."""
         users = np.flatnonzero(np.bincount(self.ratings.users[self.test]))
         items = self.ratings.items[self.test]
         return float((~self.known_users[users]).mean()), float((~self.known_items[items]).mean())
 
 
 class SplitSection(Kind):
-    """A way to divide ratings into a training and a test set."""
+    """A way to split ratings into a training and a test set."""
 
     plugin_kind, family = "splits", "split"
     of_record = "harness.splits.base:RecordedSplit"
@@ -117,7 +117,7 @@ class SplitSection(Kind):
     def splits(
         self, ratings: Ratings, rows: Rows | None, seed: int, base: Path | None
     ) -> list[Fold]:
-        """Divide ratings, or the training set in `rows` (rising), or raise SplitError.
+        """Split ratings, or the training set in `rows` (rising), or raise SplitError.
 
         `seed` is the run's; `base` is where relative paths start.
         """
@@ -141,7 +141,7 @@ class SplitSection(Kind):
         return None
 
     def inner(self) -> SplitSection | None:
-        """Return how a training set of this kind is divided if no config says so.
+        """Return how a training set of this kind is split if no config says how.
 
         None for a random split; a split in time is divided in time.
         """
@@ -201,7 +201,7 @@ def make(
     ratings : Ratings
         What to divide.
     seed : int
-        The run's seed, for a section without a `random_state` of its own.
+        The run's seed, for a section without its own `random_state`.
     base : Path, optional
         Where relative paths of a config start; the working directory when left out.
 
@@ -231,7 +231,7 @@ def validation(
 ) -> list[Fold]:
     """Split the training set of a split again, into one or several folds; its test set is unused.
 
-    The rows are those of the whole data; the training set is taken in the order of the data.
+    The rows are numbered in the whole data; the training set is taken in the order of the data.
     """
     rows = np.sort(split.train)
     return section.splits(split.ratings, rows, seeds.derive(seed, "validation"), base)
@@ -354,7 +354,7 @@ def seeded(state: int | None) -> str:
 
 
 def rounded(size: float, n: int, *, up: bool) -> int:
-    """Return a share of `n` as a count, and a count as it is."""
+    """Return a proportion of `n` as a count, and a count as it is."""
     if isinstance(size, int):
         return size
     # 0.07 * 100 is 7.000000000000001: a share is taken as it is written.

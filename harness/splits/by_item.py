@@ -1,4 +1,4 @@
-"""Splits of items: all ratings of some items are the test, or a share of each item's."""
+"""Splits of items: all ratings of some items are the test, or a proportion of each item's."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class ItemHoldout(DrawnSplit):
 
 
 class ItemFraction(DrawnSplit):
-    """The same share of every item's ratings."""
+    """The same proportion of every item's ratings."""
 
     kind: Literal["item-fraction"] = "item-fraction"
     """A proportion of each item's ratings, sampled at random, is the test set."""
@@ -80,7 +80,7 @@ class ItemFraction(DrawnSplit):
     to the even one, so an item with few ratings may be in only one set."""
     random_state: LegacySeed = None
     like: Literal["recommenders"] | None = None
-    """Order both parts by item and draw, row for row as `python_stratified_split` with
+    """Order both sets by item and draw, row for row as `python_stratified_split` with
     `filter_by="item"` of Microsoft's Recommenders; null: the order of the data."""
 
     def draw(self, ratings: Ratings, state: int) -> tuple[list[Parts], Notes]:

@@ -192,7 +192,7 @@ def _times(section: SplitSection, ratings: Ratings) -> Rows:
 
 
 def _moment(times: Rows, at: float | str) -> int:
-    """Return a date in seconds, or the timestamp that a share of the ratings comes before."""
+    """Return a date in seconds, or the timestamp that a proportion of the ratings comes before."""
     if not isinstance(at, float):
         return seconds(at)
     # Of n timestamps in order, counted from 0, number floor(q·n). Ratings with that very

@@ -1,4 +1,4 @@
-"""Splits of each user's ratings: a number, a share, or those of a sample of users."""
+"""Splits of each user's ratings: a number, a proportion, or all ratings of sampled users."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ Counts = NDArray[np.int64] | NDArray[np.float64]
 
 
 class _PerUser(DrawnSplit):
-    """A number of ratings of each user, the latest or drawn at random, is the test set."""
+    """A number of ratings of each user, the latest or sampled at random, is the test set."""
 
     added = frozenset({"equal_times"})
 
@@ -79,8 +79,9 @@ class _PerUser(DrawnSplit):
             reason = f"{counted(few.sum(), 'user')} {'has' if few.sum() == 1 else 'have'} {need}"
             if self.too_few == "error":
                 raise SplitError(
-                    f"{self.describe()}: {reason} (as user {str(ratings.user_ids[few][0])!r}); "
-                    f"{advice}, or set too_few: train or too_few: drop"
+                    f"{self.describe()}: {reason} (for example user "
+                    f"{str(ratings.user_ids[few][0])!r}); {advice}, or set "
+                    "too_few: train or too_few: drop"
                 )
             code = "users-in-training-only" if self.too_few == "train" else "users-left-out"
             notes = (Note(code, {"n": few.sum(), "need": need}),)
@@ -191,7 +192,7 @@ class LeaveNOut(_PerUser):
     """Fewest training ratings that a tested user keeps."""
     too_few: Policy = "error"
     """Policy for users with fewer than `n + min_train` ratings: an error, all of them training, or
-    out of both parts (as Surprise)."""
+    out of both sets (as in Surprise)."""
     n_splits: Folds = 1
     """How many independent random draws; folds may overlap."""
     random_state: Seed = None
@@ -248,7 +249,7 @@ class LeaveNOut(_PerUser):
 
 
 class UserFraction(_PerUser):
-    """The same share of every user's ratings."""
+    """The same proportion of every user's ratings."""
 
     kind: Literal["user-fraction"] = "user-fraction"
     """A proportion of each user's ratings is the test set."""
@@ -257,7 +258,7 @@ class UserFraction(_PerUser):
     choose: Choice = "random"
     equal_times: EqualTimes = "row"
     too_few: Policy = "error"
-    """Policy for users with a single rating: an error, training, or out of both parts."""
+    """Policy for users with a single rating: an error, training, or out of both sets."""
     random_state: Seed = None
 
     def counts(self, ratings: Ratings, rng: np.random.Generator) -> tuple[Counts, Mask, str, str]:

@@ -1,4 +1,4 @@
-"""Users and items with enough ratings, in columns of codes alone."""
+"""Users and items with enough ratings, in columns of only codes."""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ class TimeWindow(FilterSection):
     @model_validator(mode="after")
     def _a_span(self) -> Self:
         if self.start is None and self.end is None:
-            raise ValueError("neither `start` nor `end`; give one, as start: 1998-01-01")
+            raise ValueError("neither `start` nor `end`; give one, such as start: 1998-01-01")
         if self.start is None or self.end is None or seconds(self.start) < seconds(self.end):
             return self
         raise ValueError(f"`start` {self.start} is not before `end` {self.end}; swap or widen them")

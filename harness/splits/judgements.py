@@ -40,7 +40,7 @@ class Judgements(SplitSection):
     def splits(
         self, ratings: Ratings, rows: Rows | None, seed: int, base: Path | None
     ) -> list[Fold]:
-        """Return the training rows, and the judgements as rows behind those of the ratings."""
+        """Return the training rows, and the judgements as rows behind the ratings."""
         table = read_table(self.path, ("user", "item"), ("rating",), form=QRELS, base=base)
         grades = self._grades(table)
         train = np.arange(len(ratings)) if rows is None else rows
@@ -77,7 +77,7 @@ class Judgements(SplitSection):
         return assemble(self.describe(), whole, [(train, test)], divided, (*notes,))
 
     def _grades(self, table: Table) -> NDArray[np.float64]:
-        """Return the grade of each judgement, 1 where a file lists relevant items alone."""
+        """Return the grade of each judgement, 1 where a file lists only relevant items."""
         if "estimate" in table.numbers:
             raise SplitError(f"{self.path}: a run of TREC; give qrels: user, 0, item, grade")
         grades = table.numbers.get("rating", np.ones(len(table)))
@@ -99,9 +99,9 @@ class Judgements(SplitSection):
         unknown = codes < 0
         if unknown.all():
             raise SplitError(
-                f"{self.path}: none of its {role}s, as {column.ids[0]!r}, is in {name}, whose "
-                f"{role}s are as {str(ids[0])!r}; give judgements of the same data set, with ids "
-                "written alike"
+                f"{self.path}: none of its {role}s, such as {column.ids[0]!r}, is in {name}, whose "
+                f"{role}s look like {str(ids[0])!r}; give judgements of the same data set, with "
+                "ids written alike"
             )
         codes[unknown] = len(ids) + np.arange(np.count_nonzero(unknown))
         return codes[column.codes], np.append(ids, column.ids[unknown])

@@ -63,10 +63,10 @@ class _Own(Kind):
 
 
 class Split(_Own, DrawnSplit):
-    """The base class of a kind of split of one's own; its fields are the keys of a config.
+    """The base class for your own kind of split; its fields are the keys of a config.
 
     A subclass is a plug-in of the group ``harness.splits``, or named as ``mine:Weekday`` in a
-    config. Its name is that of the class in lower case with hyphens, its sentence in the methods
+    config. Its name is the class name in lower case with hyphens, its sentence in the methods
     the first line of its docstring.
 
     Examples
@@ -112,7 +112,7 @@ class Split(_Own, DrawnSplit):
             train, test = (self._rows(part, len(ratings), where) for part in parts)
             if n_both := len(np.intersect1d(train, test)):
                 raise SplitError(
-                    f"{where}: {counted(n_both, 'rating')} in both parts; yield parts that share "
+                    f"{where}: {counted(n_both, 'rating')} in both sets; yield parts that share "
                     "no row"
                 )
             folds.append((train, test))
@@ -167,10 +167,10 @@ class Split(_Own, DrawnSplit):
 
 
 class Filter(_Own, FilterSection):
-    """The base class of your own kind of filter; its fields are the keys of a config.
+    """The base class for your own kind of filter; its fields are the keys of a config.
 
     A subclass is a plug-in of the group ``harness.splits``, or named as ``mine:Active`` under
-    `filters` in a config. Its name is that of the class in lower case with hyphens.
+    `filters` in a config. Its name is the class name in lower case with hyphens.
 
     Examples
     --------

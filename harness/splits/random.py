@@ -49,7 +49,9 @@ class Holdout(DrawnSplit):
     def _some_size(self) -> Self:
         test, train = self.test_size, self.train_size
         if test is None and train is None:
-            raise ValueError("neither `test_size` nor `train_size`; give one, as test_size: 0.2")
+            raise ValueError(
+                "neither `test_size` nor `train_size`; give one, such as test_size: 0.2"
+            )
         if isinstance(test, float) and isinstance(train, float) and test + train > 1 + 1e-9:
             raise ValueError(
                 f"`test_size` {test} and `train_size` {train} are more than the whole; "
@@ -154,7 +156,7 @@ class _Folds(DrawnSplit):
 
 
 class KFold(_Folds):
-    """Cross-validation over the ratings, as `surprise.model_selection.KFold`."""
+    """Cross-validation over the ratings, like `surprise.model_selection.KFold`."""
 
     kind: Literal["kfold"] = "kfold"
     """Each rating is in the test set of exactly one fold."""
@@ -181,7 +183,7 @@ class KFold(_Folds):
 
 
 class RepeatedKFold(_Folds):
-    """Cross-validation several times over, as `surprise.model_selection.RepeatedKFold`."""
+    """Cross-validation several times over, like `surprise.model_selection.RepeatedKFold`."""
 
     kind: Literal["repeated-kfold"] = "repeated-kfold"
     """K-fold, with the ratings shuffled again in each repetition."""

@@ -218,7 +218,7 @@ class SavedSplit(SplitSection):
     kind: Literal["file"] = "file"
     """Rows are read from a file that `harness split` wrote."""
     path: Annotated[str, Field(min_length=1)]
-    """Where the split was saved."""
+    """The folder in which the split was saved."""
 
     def splits(
         self, ratings: Ratings, rows: Rows | None, seed: int, base: Path | None
@@ -435,7 +435,7 @@ PublishedFold = Literal["u1", "u2", "u3", "u4", "u5", "ua", "ub"]
 
 
 class MovieLensFolds(DrawnSplit):
-    """The folds that come with MovieLens 100K, made from `u.data` alone."""
+    """The folds that come with MovieLens 100K, made only from `u.data`."""
 
     kind: Literal["movielens-folds"] = "movielens-folds"
     """The published folds of MovieLens 100K, in the order of their files, row for row."""

@@ -23,7 +23,7 @@ OF_THE_PARTS = {"unknown-users", "unknown-items", "leak"}
 
 
 class TrainingShare(SplitSection):
-    """A share of the training ratings of another split, with the same test set."""
+    """A proportion of the training ratings of another split, with the same test set."""
 
     example: ClassVar[Mapping[str, object]] = {"share": 0.5}
 
@@ -37,7 +37,7 @@ class TrainingShare(SplitSection):
     share: Annotated[float, Field(gt=0, lt=1)]
     """Proportion of the training ratings, or of their users, rounded up."""
     by: Literal["rating", "user", "time"] = "rating"
-    """What is drawn: ratings, users with all their training ratings, or the latest ratings."""
+    """The sampled unit: ratings, users with all their training ratings, or the latest ratings."""
 
     @model_validator(mode="after")
     def _is_of_a_whole(self) -> Self:
@@ -60,7 +60,7 @@ class TrainingShare(SplitSection):
     def splits(
         self, ratings: Ratings, rows: Rows | None, seed: int, base: Path | None
     ) -> list[Fold]:
-        """Divide ratings as the other split does, and leave a part of the training ratings out."""
+        """Split ratings as the other split does, and leave a part of the training ratings out."""
         wholes = self.of.splits(ratings, rows, seed, base)
         parts = [(self._part(whole, seed), whole.test) for whole in wholes]
         made = assemble(self.describe(), wholes[0].ratings, parts, rows)
@@ -117,5 +117,5 @@ class TrainingShare(SplitSection):
         return f"{self.of.sentence(part)} Models see {seen}."
 
     def inner(self) -> SplitSection | None:
-        """Return how the other split divides its training set."""
+        """Return how the other split splits its training set."""
         return self.of.inner()

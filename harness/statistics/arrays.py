@@ -71,10 +71,10 @@ def signs_of_ranks(differences: Floats) -> Floats:
 def randomisation(differences: Floats, n_resamples: int | None = None, seed: int = 0) -> Floats:
     """Fisher's randomisation test of the mean difference: signs flipped at random, user by user.
 
-    The p-value is the share of sign vectors whose mean is at least as far from 0 as the observed
-    one: (b + 1) / (B + 1) with b of B random vectors, which counts the observed one and never gives
-    0 (Phipson and Smyth 2010, doi:10.2202/1544-6115.1585). A pair with so few differing users that
-    there are no more than B vectors is tested exactly, over all of them.
+    The p-value is the proportion of sign vectors whose mean is at least as far from 0 as the
+    observed one: (b + 1) / (B + 1) with b of B random vectors, which counts the observed one and
+    never gives 0 (Phipson and Smyth 2010, doi:10.2202/1544-6115.1585). A pair with so few differing
+    users that there are no more than B vectors is tested exactly, over all of them.
 
     Left out, B is 10,000, and from 2,000 users on the share is computed by a saddlepoint
     approximation, without random vectors; see `harness.statistics.expansion`.
@@ -101,9 +101,10 @@ def sign_flips(differences: Floats, seed: int = 0) -> float:
     r"""Test one column of differences as `randomisation` does, exactly where that can be done.
 
     Users whose differences have the same size are one class: of :math:`c` of them, :math:`m` keep
-    their sign in a share of :math:`\binom{c}{m} 2^{-c}` of all sign vectors. The classes are split
-    into two halves; the p-value is a sum over the sums of both, so that up to 32 users of different
-    sizes, and thousands of few sizes, are enumerated. Others are tested by `randomisation`.
+    their sign in a proportion of :math:`\binom{c}{m} 2^{-c}` of all sign vectors. The classes are
+    split into two halves; the p-value is a sum over the sums of both, so that up to 32 users of
+    different sizes, and thousands of few sizes, are enumerated. Others are tested by
+    `randomisation`.
 
     Parameters
     ----------
@@ -153,14 +154,14 @@ def sign_flips(differences: Floats, seed: int = 0) -> float:
 
 
 def _classes(sizes: Floats) -> tuple[Floats, NDArray[np.intp]]:
-    """Return the different sizes, and how many there are of each; rounding is no difference."""
+    """Return the different sizes, and how many there are of each; rounding does not count."""
     ordered = np.sort(sizes)
     starts = np.flatnonzero(np.diff(ordered, prepend=-np.inf) > 4 * EPSILON * ordered[-1])
     return ordered[starts], np.diff(np.append(starts, len(ordered)))
 
 
 def _sums_of_classes(sizes: Floats, counts: NDArray[np.intp]) -> tuple[Floats, Floats]:
-    """Return the sums of classes of differences under all signs, and the share of each sum."""
+    """Return the sums of classes of differences under all signs, and the proportion of each sum."""
     sums, shares = np.zeros(1), np.ones(1)
     for size, count in zip(sizes.tolist(), counts.tolist(), strict=True):
         n_plus = np.arange(count + 1.0)
@@ -186,7 +187,7 @@ def bootstrap_interval(
 ) -> tuple[Floats, Floats]:
     """Return an interval for the mean of each column, from resampling the rows.
 
-    Users are drawn with replacement, and all columns of a user together. The interval is about
+    Users are sampled with replacement, and all columns of a user together. The interval is about
     other users of the same kind; it says nothing of other splits or seeds.
 
     Parameters
@@ -197,7 +198,7 @@ def bootstrap_interval(
         In (0, 1): how often such intervals contain the mean.
     n_resamples : int, optional
         How often users are drawn. By default 10,000 times, and from 2,000 users on the ends are
-        computed as those of infinitely many resamples [2]_; see `harness.statistics.expansion`.
+        computed as for infinitely many resamples [2]_; see `harness.statistics.expansion`.
     method : {"bca", "percentile"}
         Quantiles of the resampled means, corrected for bias and skewness [1]_ or not corrected.
     seed : int
@@ -230,7 +231,7 @@ def bootstrap_interval(
     check_words("interval", method=(method, IntervalMethod))
     if np.ndim(values) != 2:
         raise ComparisonError(
-            f"interval: values of shape {np.shape(values)}; give a column for each mean, as "
+            f"interval: values of shape {np.shape(values)}; give a column for each mean, such as "
             "values[:, None]"
         )
     check_settings(confidence, n_resamples)

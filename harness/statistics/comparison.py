@@ -33,7 +33,7 @@ class Comparison:
         first letter, unless another algorithm is better for the users that both have.
     pairs : DataFrame
         A row for each pair of algorithms: ``first``, ``second``, the mean ``difference`` of first
-        less second, ``low`` and ``high`` of its interval (of this pair alone, not corrected),
+        less second, ``low`` and ``high`` of its interval (of only this pair, not corrected),
         ``effect_size`` (Cohen's d_z), ``p``, ``p_is_bound``, whether p is an upper bound because no
         resample was as extreme, ``p_adjusted`` among all pairs, ``significant``, ``n_users`` with a
         score from both and ``n_left_out`` without; ``n_differing``, how many of them have two
@@ -45,7 +45,7 @@ class Comparison:
         level that the smallest p-value is compared with. With a margin also ``p_equivalent``, not
         corrected, and ``equivalent``: whether the difference is significantly within the margin.
     baseline : DataFrame or None
-        The same for each algorithm less the baseline, ``p_adjusted`` among these alone.
+        The same for each algorithm less the baseline, ``p_adjusted`` only among these.
     test, correction, interval, n_resamples, confidence, seed
         The settings.
     note : str
@@ -164,7 +164,7 @@ def compare(
         Above 0, in the unit of the scores: test too whether two algorithms differ by less.
     draws : Draws, optional
         In the place of `seed`, for several comparisons of the same users, such as by several
-        metrics: users are then drawn once, and the intervals are those of its seed.
+        metrics: users are then drawn once, and the intervals follow from its seed.
 
     Raises
     ------
@@ -373,9 +373,9 @@ def _faults(
         shapes = f"by_seed of shape {by_seed.shape} for scores of shape {table.shape}"
         yield f"{shapes}; give a table of the same users and algorithms for each seed"
     if test == "nadeau-bengio" and not (ratio and 0 < ratio < np.inf):
-        yield f"ratio {ratio}; give test ratings for each training rating, as 0.25"
+        yield f"ratio {ratio}; give test ratings for each training rating, such as 0.25"
     if margin is not None and not 0 < margin < np.inf:
-        yield f"margin {margin}; use a difference above 0, as 0.01"
+        yield f"margin {margin}; use a difference above 0, such as 0.01"
 
 
 @checked(ComparisonError)

@@ -109,10 +109,10 @@ def adjust(p_values: ArrayLike, correction: Correction) -> NDArray[np.float64]:
     Holm's correction keeps the chance of even one false difference at the level, whatever the
     dependence between the comparisons (1979, https://www.jstor.org/stable/4615733): with p sorted
     ascending, :math:`\tilde p_i = \max_{j \le i} \min(1, (m - j + 1) p_j)`. Benjamini and
-    Hochberg's keeps the expected share of false differences there (1995,
+    Hochberg's keeps the expected proportion of false differences there (1995,
     doi:10.1111/j.2517-6161.1995.tb02031.x): :math:`\tilde p_i = \min_{j \ge i} \min(1, m p_j / j)`.
 
-    A ComparisonError names another word, and what is no p-value.
+    A ComparisonError names another word, and what is not a p-value.
 
     >>> adjust([0.01, 0.04, 0.03], "holm").tolist()
     [0.03, 0.06, 0.06]
@@ -170,7 +170,7 @@ def ranked_letters(
 
     The least key comes first, but no algorithm before one that is better in a pair that differs:
     the keys can be means over different users. `differences` are how much worse the first of each
-    pair is; by default those of the keys.
+    pair is; by default from the keys.
     """
     firsts, seconds = np.triu_indices(len(keys), 1)
     different = np.zeros((len(keys), len(keys)), bool)

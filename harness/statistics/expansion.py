@@ -46,7 +46,7 @@ class Moments:
     columns : ndarray of float64, shape (m, n_users)
         NaN where a user has no value.
     first, second : ndarray of intp, shape (k,)
-        Each difference is one column less another; -1 as second is none, the column alone.
+        Each difference is one column less another; -1 as second is none, just the column.
     sums : ndarray of float64, shape (11, k)
         How many users have a value and a value other than 0; the mean, the least and the greatest
         value; the sums of the powers 2, 3 and 4 of deviations, and 2, 4 and 6 of values.
@@ -67,7 +67,7 @@ class Moments:
 
     @classmethod
     def of_columns(cls, columns: Floats) -> Moments:
-        """Return the moments of each column alone."""
+        """Return the moments of each column by itself."""
         numbers = np.arange(len(columns))
         return cls.of(columns, numbers, np.full(len(columns), -1))
 
@@ -118,7 +118,7 @@ class Moments:
         return np.where(is_known, error, np.nan), np.where(is_known, self.n_known - 1, np.nan)
 
     def effect_size(self) -> Floats:
-        """Return the means in standard deviations, as `harness.statistics.effect_size` does."""
+        """Return the means in standard deviations; see `harness.statistics.effect_size`."""
         with np.errstate(divide="ignore", invalid="ignore"):
             sizes = self.mean / np.sqrt(self.central[0] / (self.n_known - 1))
         largest = self._largest
@@ -146,7 +146,7 @@ class Moments:
     def interval(self, confidence: float, *, corrected: bool) -> tuple[Floats, Floats]:
         r"""Return the bootstrap intervals of the means, as from infinitely many resamples.
 
-        The quantile at a normal quantile z is that of Cornish and Fisher's expansion [1]_ in the
+        The quantile at a normal quantile z follows Cornish and Fisher's expansion [1]_ in the
         skewness :math:`\gamma` and the excess kurtosis :math:`\kappa` of the resampled mean,
         :math:`z + \gamma (z^2 - 1) / 6 + \kappa (z^3 - 3z) / 24 - \gamma^2 (2z^3 - 5z) / 36`
         standard deviations from the mean. BCa's correction for bias and its acceleration are both
@@ -157,7 +157,7 @@ class Moments:
         confidence : float
             In (0, 1).
         corrected : bool
-            Whether the ends are those of BCa, else plain quantiles.
+            Whether the ends are BCa's, else plain quantiles.
 
         References
         ----------
@@ -200,7 +200,7 @@ class Moments:
         :math:`1 - \Phi(w) + \phi(w) (1/u - 1/w)` with :math:`w^2 = 2 (t s - K(t))` and
         :math:`u = t \sqrt{K''(t)}`; Robinson applied it to sign flips [2]_. K is its series in
         the sums of the second, fourth and sixth powers. Differences that are multiples of a step
-        h, as those of hits, give sums in steps of 2h: the tail is then that from :math:`s - h` on,
+        h, such as hits, give sums in steps of 2h: the tail then begins at :math:`s - h`,
         and :math:`u = \sinh(t h) / h \cdot \sqrt{K''(t)}` (Daniels' second correction [3]_).
 
         Returns
@@ -239,7 +239,7 @@ class Moments:
 
 
 def _tail(sums: Floats, steps: Floats, fourth: Floats, sixth: Floats) -> Floats:
-    """Return the share of sign vectors with a sum of at least `sums`, of unit variance."""
+    """Return the proportion of sign vectors with a sum of at least `sums`, of unit variance."""
     at = np.maximum(sums - steps, 0.0)
     t = at.copy()
     for _ in range(N_STEPS):
@@ -315,7 +315,7 @@ def _find_step(
 ) -> None:
     """Write the greatest step of which all values are multiples; 0 where it is too small to matter.
 
-    Euclid's algorithm over the users: a value that is no multiple makes its rest the next step.
+    Euclid's algorithm over the users: a value that is not a multiple makes its rest the next step.
     """
     for place in range(start, stop):
         pair = tested[place]

@@ -34,11 +34,11 @@ def gaps(
         Scores of the same users in two groups; NaN where a user has none.
     paired : bool
         Whether the difference is the mean over users with both scores of their difference.
-        Otherwise it is that of the means, each over the users with a score: those of two groups of
+        Otherwise it is the difference of the means, each over the users with a score: two groups of
         users are different people.
     confidence, n_resamples, method, seed
-        As in `bootstrap_interval`. Users are drawn with replacement, with all their scores. The
-        acceleration of BCa is that of the empirical influence [1]_ of a user with value x among n
+        As in `bootstrap_interval`. Users are sampled with replacement, with all their scores. The
+        acceleration of BCa follows from the empirical influence [1]_ of a user with value x among n
         on a difference of means: :math:`(x - \bar x) / n`, negative in the second group.
 
     Returns

@@ -23,7 +23,7 @@ def pair_intervals(
     means: Floats,
     method: IntervalMethod,
 ) -> tuple[Floats, Floats]:
-    """Return the intervals of the first `n_plain` columns, and then those of the pairs.
+    """Return the intervals of the first `n_plain` columns, and then of the pairs.
 
     The same as `bootstrap_interval` of the columns beside the differences, but only the columns
     are resampled.
@@ -51,10 +51,10 @@ def interval_of(
     r"""Return the interval of one column of values, given the means of its resamples.
 
     With :math:`z` the quantile of the normal distribution at :math:`(1 - c)/2` or its complement,
-    :math:`z_0 = \Phi^{-1}` (share of means below the observed one, equal ones counting half) and
-    the acceleration :math:`a = \sum (x_i - \bar x)^3 / (6 (\sum (x_i - \bar x)^2)^{3/2})`, a bound
-    is the quantile of the means at :math:`\Phi(z_0 + (z_0 + z) / (1 - a (z_0 + z)))`. For a mean
-    this acceleration is the jackknife's, which SciPy finds in quadratic time.
+    :math:`z_0 = \Phi^{-1}` (proportion of means below the observed one, equal ones counting half)
+    and the acceleration :math:`a = \sum (x_i - \bar x)^3 / (6 (\sum (x_i - \bar x)^2)^{3/2})`, a
+    bound is the quantile of the means at :math:`\Phi(z_0 + (z_0 + z) / (1 - a (z_0 + z)))`. For a
+    mean this acceleration is the jackknife's, which SciPy finds in quadratic time.
     """
     means, values = _known(means), _known(values)
     if len(values) == 0:

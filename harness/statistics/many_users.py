@@ -40,10 +40,10 @@ def randomise_many(
 
 
 def means_of_few(values: Floats, n_resamples: int, rng: np.random.Generator) -> Floats:
-    r"""Return means of users drawn with replacement, in the time of those who count most.
+    r"""Return means of users sampled with replacement, in the time of those who count most.
 
     NaN is ignored. Only the users far from the median are drawn one by one: how many of them are in
-    a resample is binomial. The sum of the m others in it is taken from its moments, as that of
+    a resample is binomial. The sum of the m others in it is taken from its moments, by
     Cornish and Fisher's expansion at a random normal number z: with their mean :math:`\mu`,
     standard deviation :math:`\sigma` and skewness :math:`\gamma` it is
     :math:`m \mu + \sqrt{m} \sigma (z + \gamma (z^2 - 1) / (6 \sqrt{m}))`. So a million users of
@@ -84,7 +84,7 @@ def _apart(deviations: Floats) -> tuple[Floats, Floats]:
 
 
 def _sums_by_moments(values: Floats, sizes: NDArray[np.int64], rng: np.random.Generator) -> Floats:
-    """Return sums of so many values drawn with replacement, from the moments of the values."""
+    """Return sums of so many values sampled with replacement, from the moments of the values."""
     if not values.any():
         return np.zeros(len(sizes))
     deviation, z = values.std(), rng.standard_normal(len(sizes))

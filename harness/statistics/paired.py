@@ -79,12 +79,12 @@ def randomise(
     as extreme. `smallest` is the p-value that can decide; left out, all pairs get B sign vectors
     and no more.
 
-    Of n sign flips of the differences d, a share of at most
+    Among n sign flips of the differences d, a proportion of at most
     :math:`2 \exp(-(\sum d)^2 / (2 \sum d^2))` is as extreme as what was observed (Hoeffding 1963,
     doi:10.1080/01621459.1963.10500830). Where no random vector is, the p-value is the smaller of
     this bound and 1 / (B + 1); where that is above `smallest`, vectors are drawn until there are
     1 / `smallest`, `MOST_WORK` permitting. Either keeps the test's level: it goes below 1 / (B + 1)
-    only where the exact p-value, or the one of all the vectors drawn, does so too.
+    only where the exact p-value, or the p-value of all the vectors drawn, does so too.
     """
     filled = np.nan_to_num(pairs.columns)
     n_users, n_pairs = len(filled), len(pairs.first)

@@ -23,7 +23,7 @@ from harness.statistics.standard_error import StandardError, over_users
 
 PairedTest = Literal["randomisation", "t", "wilcoxon", "two-way", "nadeau-bengio"]
 SEED_TESTS: tuple[PairedTest, ...] = ("two-way", "nadeau-bengio")
-"""Tests over seeds, for claims about algorithms; the others are over users alone."""
+"""Tests over seeds, for claims about algorithms; the others are only over users."""
 PAIRS_AT_ONCE = 64  # whose differences are in memory at the same time, in each thread
 MARGIN = 20
 """The smallest p-value that can be found, corrected, is at most the level divided by this."""
@@ -74,7 +74,7 @@ class ScoredPairs:
 
     @cached_property
     def shared(self) -> PairColumns:
-        """What is resampled."""
+        """The columns that are resampled."""
         return PairColumns.of(self.table, self.firsts, self.seconds)
 
     def describe(self, test: PairedTest) -> Floats:
@@ -128,7 +128,7 @@ class ScoredPairs:
     def intervals(
         self, confidence: float, method: IntervalMethod, draws: Draws
     ) -> tuple[Floats, Floats]:
-        """Return the intervals of the columns, and then those of the pairs."""
+        """Return the intervals of the columns, and then of the pairs."""
         if self.n_resamples is None and self.moments is not None:
             return intervals_of_many(self.moments, confidence, method, draws.seed)
         means = draws.means(self.shared.columns, self.n_resamples or DEFAULT_RESAMPLES)
@@ -136,7 +136,7 @@ class ScoredPairs:
 
 
 def _p_of(test: PairedTest) -> Callable[[Floats], Floats] | None:
-    """Return a test that takes the differences alone, if it is one."""
+    """Return a test that takes only the differences, if it is one."""
     if test not in ("t", "wilcoxon"):
         return None
     return paired_t if test == "t" else wilcoxon

@@ -33,7 +33,7 @@ class Friedman(NamedTuple):
     f: float
     """Iman and Davenport's; as many degrees of freedom, and (`n_datasets` - 1) times as many."""
     p: float
-    """Of `f`; at least the chance that all data sets rank the algorithms alike."""
+    """The p-value of `f`; at least the chance that all data sets rank the algorithms alike."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,13 +88,13 @@ def compare_ranks(
     r"""Compare algorithms by one score of each on each data set.
 
     Friedman's test with Iman and Davenport's correction asks whether there is any difference;
-    Nemenyi's test, or Holm's correction of all pairs, which pairs differ [1]_ [2]_. Both look at
-    ranks alone. The Bayesian signed-rank test looks at the size of differences, and can find two
+    Nemenyi's test, or Holm's correction of all pairs, which pairs differ [1]_ [2]_. Both look only
+    at ranks. The Bayesian signed-rank test looks at the size of differences, and can find two
     algorithms equivalent [3]_.
 
     With :math:`N` data sets and :math:`k` algorithms, mean ranks are compared by
-    :math:`z = (R_i - R_j) / \sqrt{k(k + 1) / 6N}`. Its distribution is that of many data sets; with
-    few, p is at least the exact one of the largest difference there can be,
+    :math:`z = (R_i - R_j) / \sqrt{k(k + 1) / 6N}`. Its distribution is valid for many data sets;
+    with few, p is at least the exact one of the largest difference there can be,
     :math:`2 (k(k - 1))^{-N}`.
 
     Parameters

@@ -25,7 +25,7 @@ Bits = NDArray[np.uint8]
 MANY_USERS = 2_000
 """Users from which nothing is resampled unless a number of resamples is set."""
 LEAST_P = 1e-12
-"""The smallest p-value that is told apart from smaller ones."""
+"""The smallest p-value that is distinguished from smaller ones."""
 SUM_BITS = 61  # of the largest sum of a column: twice a sum less another fits in 64 bits
 BLOCK_BYTES = 1 << 21  # bytes that fit in a processor's cache
 MOST_BYTES = 1 << 25  # of a block of resamples
@@ -44,7 +44,7 @@ class PairColumns:
 
     A sum over the difference of two columns is the difference of their sums, if the same users
     have values in both. So the columns are summed instead of the many more pairs of them; a pair
-    that has users of its own gets a column of its own.
+    with different users gets its own column.
     """
 
     columns: Floats
@@ -70,7 +70,7 @@ class PairColumns:
 
 
 def patterns(defined: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], Indices]:
-    """Return the distinct columns, and the number of that of each column.
+    """Return the distinct columns, and for each column the number of its pattern.
 
     >>> distinct, numbers = patterns(np.array([[True, False, True], [True, True, True]]))
     >>> distinct.astype(int).tolist(), numbers.tolist()
@@ -87,8 +87,8 @@ def patterns(defined: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], Indices]:
 class Draws:
     """Random users and signs, the same ones for all tables of as many users.
 
-    Tables that are expected, such as those of several metrics, are summed together, in one pass
-    over the draws. What comes out does not depend on what is expected. Threads may share an object.
+    Tables that are expected, for example for several metrics, are summed together, in one pass
+    over the draws. Results do not depend on what is expected. Threads may share an object.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ def sign_sums(values: Floats, n_resamples: int, rng: np.random.Generator) -> Ite
 
 
 def resampled_means(values: Floats, drawn: Iterable[Bits]) -> Floats:
-    """Return means of rows drawn with replacement, the same rows for all columns.
+    """Return means of rows sampled with replacement, the same rows for all columns.
 
     NaN is ignored; the mean is NaN where no row with a value was drawn.
     """

@@ -16,7 +16,7 @@ from harness.statistics.resampling import Floats
 from harness.statistics.variance import components
 
 MOST_USERS, MOST_SEEDS = 10**9, 10_000
-"""Where the search for a number that is enough ends."""
+"""The ends of the search for a number that is enough."""
 N_POINTS = 2_048
 """Points at which the mean squares of a test are evaluated."""
 
@@ -79,12 +79,12 @@ def reached(
 ) -> float:
     r"""Return the power of a two-sided test: the chance that it finds a difference.
 
-    Over users alone (`n_seeds` None) it is that of the paired t-test, from the noncentral t
+    Over only users (`n_seeds` None) it is the power of the paired t-test, from the noncentral t
     distribution of :math:`n - 1` degrees of freedom and noncentrality
     :math:`\delta \sqrt n / \sigma`; the randomisation test has the same with many users. Over
-    users and seeds it is that of `variance.two_way`: the mean squares are independent chi-squares
-    times their expected values, the standard error and its degrees of freedom follow from them,
-    and the power is averaged over a fixed set of points.
+    users and seeds it is the power of `variance.two_way`: the mean squares are independent
+    chi-squares times their expected values, the standard error and its degrees of freedom follow
+    from them, and the power is averaged over a fixed set of points.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ FEWEST_USERS = 25
 
 
 class StandardError(NamedTuple):
-    """Of the mean of each column, with its degrees of freedom; NaN where it is unknown."""
+    """The error of each column's mean, with its degrees of freedom; NaN where it is unknown."""
 
     error: Floats
     degrees: Floats

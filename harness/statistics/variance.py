@@ -56,7 +56,7 @@ def two_way(values: Floats, by_seed: Floats) -> StandardError:
 
     With mean squares of users, seeds and their interaction of a two-way analysis of variance, the
     variance of the mean of n users and S seeds is
-    :math:`(MS_u + MS_s - MS_{us}) / (n S)`, and no less than from users or from seeds alone. The
+    :math:`(MS_u + MS_s - MS_{us}) / (n S)`, and no less than from only users or only seeds. The
     degrees of freedom are Satterthwaite's (1946, doi:10.2307/3002019).
 
     Parameters
@@ -126,7 +126,7 @@ def _means(values: Floats) -> Floats:
 def components(scores: Floats, levels: Sequence[str]) -> dict[str, float]:
     """Return the variance components of the scores of one algorithm.
 
-    Users are crossed with seeds; the seeds of each level are nested in those of the level before.
+    Users are crossed with seeds; the seeds of each level are nested in the level before.
     Mean squares are set equal to their expected values (method of moments); an estimate below 0 is
     given as 0.
 
@@ -140,7 +140,7 @@ def components(scores: Floats, levels: Sequence[str]) -> dict[str, float]:
     Returns
     -------
     dict of str to float
-        Variances, in the squared unit of the scores: ``users``, each level, and ``rest``, that of
+        Variances, in the squared unit of the scores: ``users``, each level, and ``rest``, for
         users under other seeds. Empty for fewer than two users, or where no level has two seeds.
 
     Examples

@@ -123,7 +123,9 @@ class TestNoise:
     @pytest.mark.parametrize("count", [0, -3])
     @pytest.mark.parametrize("model", [ImplicitALS(), SparkALS(implicit=True)])
     def test_counts_that_are_not_above_zero_are_refused_with_the_first(self, fitted, model, count):
-        expected = rf"1 of 6 ratings are not above 0 \(as {count} by user 'u2' for item 'i0'\)"
+        expected = (
+            rf"1 of 6 ratings are not above 0 \(for example {count} by user 'u2' for item 'i0'\)"
+        )
         with pytest.raises(AlgorithmError, match=expected):
             fitted(model, [*PLAYS, (2, 0, count)])
 

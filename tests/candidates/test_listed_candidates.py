@@ -251,7 +251,7 @@ def test_a_function_that_lists_something_else_in_each_call_is_refused(of_functio
         ("missing", r"1 item that synthetic.* does not have \('(None|nan)'\); leave them out"),
         ("absent", "has no 'absent'"),
         ("number", "is not a function; name one with `train` and `users`"),
-        ("a b", "name a function of a module, as mine:nearby"),
+        ("a b", "name a function of a module, such as mine:nearby"),
     ],
 )
 def test_functions_that_cannot_be_used_say_why(of_function, function, message):

@@ -526,7 +526,7 @@ def test_a_name_that_no_file_can_have_is_refused_shortly(call, command):
 def test_a_new_config_needs_a_name(call, tmp_path):
     code, _, err = call("new", "")
     assert code == 2
-    assert "the name is empty; give one, as my.yaml" in err
+    assert "the name is empty; give one, such as my.yaml" in err
     assert not [*tmp_path.glob("*.json")]
 
 

@@ -87,7 +87,7 @@ def test_what_was_assumed_is_said_as_the_config_spells_it_out(call, tmp_path):
     written = read(tmp_path / "a.yaml").data["dataset"]
     assert written["columns"] == {"user": 1, "item": 2, "rating": 3}
     (order, zeros) = [line for line in out.splitlines() if line.startswith("note: ")]
-    assert "`columns: {user: 2, item: 1}` says another order" in order
+    assert "`columns: {user: 2, item: 1}` gives another order" in order
     assert "`not_rated: [0]` drops it" in zeros
 
 
@@ -164,7 +164,7 @@ def test_columns_with_unusual_names_are_named_in_one_option(call, tmp_path):
         advice = "`harness new a.yaml --dataset a.csv`"
         assert advice in call.refused("new", "a.csv", "--yes", *force).replace("\n", " ")
     err = call.refused("new", "c.yaml", "--dataset", "a.csv")
-    assert err.endswith("name them, as `--columns user=who,item=what,rating=mark`\n")
+    assert err.endswith("name them, such as `--columns user=who,item=what,rating=mark`\n")
     assert not (tmp_path / "c.yaml").exists()
     columns = "user=who,item=2,rating=mark"
     assert call("new", "c.yaml", "--dataset", "a.csv", "--columns", columns)[0] == 0
@@ -182,7 +182,7 @@ def test_columns_with_unusual_names_are_named_in_one_option(call, tmp_path):
     err = call.refused("new", "d.yaml", "--columns", columns)
     assert err == "--columns: needs a file of ratings; give one with --dataset\n"
     err = call.refused("new", "d.yaml", "--dataset", "a.csv", "--columns", "person=who")
-    assert "write role=name, as user=who" in err
+    assert "write role=name, such as user=who" in err
 
 
 @pytest.mark.parametrize(

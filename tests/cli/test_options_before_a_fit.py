@@ -136,7 +136,7 @@ def test_the_other_commands_fit_nothing(words, call, here, fits):
         ),
         ("recommend knn.json --least 6", "--least: 6, which no estimate reaches; give 5 or less"),
         ("recommend spaces.json --format trec", "--format trec: the id 'a b' has a blank"),
-        ("save own.json own.zip", "own class or of another library cannot be saved"),
+        ("save own.json own.zip", "own class, or from another library, cannot be saved"),
         ("power knn.json --pilot 30 --power 2", "--power: 2.0; use a chance above the level"),
         ("power knn.json --pilot 30 --metric rmse", "rmse is not a mean over users"),
         ("gate one --against two --refit --metric rmse", "rmse is not a mean over users"),

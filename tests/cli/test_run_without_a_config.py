@@ -90,7 +90,7 @@ def test_a_data_set_by_name_and_columns_by_option(call, ratings, tmp_path):
     odd = tmp_path / "odd.csv"
     odd.write_text(ratings.read_text().replace("userId,movieId", "who,what"))
     err = call.refused("run", "--dataset", "odd.csv", *few)
-    assert err.endswith("name them, as `--data-columns user=who,item=what`\n")
+    assert err.endswith("name them, such as `--data-columns user=who,item=what`\n")
     call.done(
         *("run", "-q", "--dataset", "odd.csv", *few),
         *("--data-columns", "user=who,item=what"),

@@ -86,12 +86,18 @@ def test_all_faults_come_at_once_each_with_line_key_and_suggestion(tmp_path):
         ("name: ../up", "config: name: found '../up'; "),
         ("name: ''", "config: name: found ''; "),
         ("dataset: null", "config: dataset: empty"),
-        ("dataset: 5", "dataset: found 5; it must be a mapping of keys to values, or its `name` "),
+        (
+            "dataset: 5",
+            "dataset: found 5; it must be a mapping of keys to values, or only its `name`",
+        ),
         (
             {"dataset": pd.DataFrame()},
             "config: dataset: found an object of type DataFrame; give loaded data beside",
         ),
-        ("split: [5]", "split[0]: found 5; it must be a mapping of keys to values, or its `kind`"),
+        (
+            "split: [5]",
+            "split[0]: found 5; it must be a mapping of keys to values, or only its `kind`",
+        ),
         ("statistics: {margin: .nan}", "margin: found nan; it must be a finite number"),
         ("split: {kind: holdout, test_size: half}", "split.test_size: found 'half'; "),
         ("split: {test_size: 0.1}", "split: no `kind` given; use one of file, global-time, "),

@@ -82,14 +82,19 @@ def test_columns_of_frames_and_parquet_become_text(load, tmp_path):
     [
         ("i,t\n7,a\n30,b\n7,c\n", {}, r"i\.csv:4: item '7' again \(first at i\.csv:2\); keep one"),
         ("i,t\n,a\n7,b,c\n", {}, r"i\.csv:2: no id.*\n.*i\.csv:3: 3 fields where the first"),
-        ("t,i\na,7\n", {}, "none of its ids, as 'a', is among the item ids of r, as '7'; .*id: i"),
+        (
+            "t,i\na,7\n",
+            {},
+            "none of its ids, such as 'a', is among the item ids of r, such as '7'; .*id: i",
+        ),
         ("i,t\n7,a\n", {"id": "j"}, "no column 'j' for the id"),
         ("i,t\n7,a\n", {"id": 3}, "id is given as column 3 of 2; use 1 to 2"),
         ("i,genr\n7,a\n", {"genres": "genre"}, "no column 'genre' for the genres; did you mean"),
         (
             "7,a\n30,b\n",
             {},
-            "the first line is not a header, because '7' is the id.*name the columns, as col",
+            "the first line is not a header, because '7' is the id.*"
+            "name the columns, for example col",
         ),
         ("i,i\n7,a\n", {}, "2 columns are called 'i'; rename one"),
         ("7,a\n", {"columns": ["i", "t", "u"]}, "2 fields separated by ',', but columns names 3"),

@@ -155,7 +155,9 @@ def test_where_it_cannot_be_told_the_message_names_files_and_a_key_that_works(tm
         harness.load(path)
     message = str(refused.value)
     assert "2 files may hold the ratings (first.csv, second.csv); name one" in message
-    advised = re.search(r"as member: (\S+), or several by a pattern, as member: '(.*)'$", message)
+    advised = re.search(
+        r"such as member: (\S+), or several by a pattern, such as member: '(.*)'$", message
+    )
     one = harness.load({"path": str(path), "member": advised[1]})
     assert one.fingerprint == EXPECTED.fingerprint
     assert len(harness.load({"path": str(path), "member": advised[2]})) == 70
@@ -196,7 +198,7 @@ def test_one_table_in_two_formats_is_not_read_twice(tmp_path):
     path = put(tmp_path, "a", {"ratings.csv": CSV, "ratings.jsonl": FRAME.to_json(
         orient="records", lines=True)})  # fmt: skip
     with pytest.raises(
-        DataError, match=r"2 files may hold the ratings .*, as member: ratings\.csv"
+        DataError, match=r"2 files may hold the ratings .*, such as member: ratings\.csv"
     ):
         harness.load(path)
     section = {"path": str(path), "member": "ratings.csv"}
@@ -338,7 +340,7 @@ def test_the_sheet_of_ratings_is_found_and_others_are_named_by_table(tmp_path):
     other = FRAME.assign(rating=1)
     path = workbook(tmp_path / "b.xlsx", a=FRAME.assign(extra=0), b=other)
     with pytest.raises(
-        DataError, match=r"2 sheets may hold the ratings \(a, b\); name one, as table"
+        DataError, match=r"2 sheets may hold the ratings \(a, b\); name one, such as table"
     ):
         harness.load(path)
     read = harness.load({"path": str(path), "table": "b"})

@@ -151,4 +151,4 @@ def test_an_opener_that_changes_its_bytes_does_not_pass(site, cli):
     plugins.refresh()
     code, out, _ = cli("list", "plugins", "shelf", "--check", "--json")
     assert code == 1
-    assert "it opens other bytes when it opens an address again" in json.dumps(json.loads(out))
+    assert "it opens different bytes when it opens an address again" in json.dumps(json.loads(out))

@@ -233,7 +233,7 @@ def test_the_command_takes_the_columns_of_a_file_as_an_option(cli, tmp_path, mon
     (tmp_path / "c.yaml").write_text(json.dumps(CONFIG))
     code, _, err = cli("describe", "odd.csv")
     assert code == 2
-    assert "name them, as `--columns user=who,item=what`" in err
+    assert "name them, such as `--columns user=who,item=what`" in err
     named = ["--columns", "user=who,item=2,rating=score"]
     code, out, _ = cli("describe", "odd.csv", *named)
     assert code == 0

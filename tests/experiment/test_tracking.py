@@ -220,7 +220,7 @@ def test_a_row_that_failed_says_so(module, tmp_path):
         ("{csv: {path: 7}}", r"trackers.csv.path: csv: path is 7 .*; give text"),
         ("{csv: 7}", "trackers.csv: found 7; it must be a mapping"),
         ("[csv, csv]", r"trackers\[1\]: 'csv' is there twice; remove one of them"),
-        ("7", "a.yaml:4: trackers: found 7; name trackers, as .csv., or csv: .path"),
+        ("7", "a.yaml:4: trackers: found 7; name trackers, such as .csv., or csv: .path"),
         ("[[csv]]", "trackers: found a list in a list"),
         ("{'pathlib:Path': }", "not a subclass of harness.Tracker; make it one"),
     ],

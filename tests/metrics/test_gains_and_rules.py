@@ -162,7 +162,7 @@ def test_an_empty_list_scores_what_empty_says_where_there_was_something_to_find(
 @pytest.mark.parametrize(("gain", "offset", "meant"), [("", 1, "1"), ("(2)", 2, "4")])
 def test_a_binary_gain_takes_no_offset(name, gain, offset, meant):
     label = f"{name}(gain=binary{gain}, offset={offset})@3"
-    with pytest.raises(MetricError, match=rf"no offset; .* as gain=binary\({meant}\)"):
+    with pytest.raises(MetricError, match=rf"no offset; .* such as gain=binary\({meant}\)"):
         metrics.parse(label)
 
 

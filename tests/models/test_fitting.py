@@ -83,8 +83,8 @@ def test_errors_of_an_earlier_fit_do_not_stay():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"validation": 0.0}, "give a share between 0 and 1, as 0.1"),
-        ({"validation": 1.5}, "give a share between 0 and 1, as 0.1"),
+        ({"validation": 0.0}, "give a share between 0 and 1, such as 0.1"),
+        ({"validation": 1.5}, "give a share between 0 and 1, such as 0.1"),
         ({"validation": 0.1, "patience": 0}, "patience is 0; give a whole number from 1"),
     ],
 )

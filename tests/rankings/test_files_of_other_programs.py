@@ -100,7 +100,7 @@ def test_pairs_of_text_need_a_header_or_names(tmp_path, tables):
     path.write_text("u1,i1\nu2,i2\n")
     lists = tmp_path / "lists.csv"
     lists.write_text("user,item,score\nu1,i1,2\nu2,i1,3\n")
-    with pytest.raises(HarnessError, match="name columns, as user=1,item=2"):
+    with pytest.raises(HarnessError, match="name columns, such as user=1,item=2"):
         rankings.read(lists, path)
 
 

@@ -120,7 +120,11 @@ def test_what_recommend_returns_is_taken_as_it_is():
         (RECO, {"user_id": [None], "item_id": [8]}, "truth: row 1: an id is missing; drop or name"),
         (RECO, TRUTH | {"weight": [math.nan]}, "truth: user 1, item 8: nan is not finite"),
         (RECO | {"rank": [1, "x"]}, TRUTH, "rank: could not convert"),
-        (RECO, {"user_id": ["1"], "item_id": [8]}, "ids are text on one side, as '1', and numbers"),
+        (
+            RECO,
+            {"user_id": ["1"], "item_id": [8]},
+            "ids are text on one side, such as '1', and numbers",
+        ),
         (RECO | {"rank": [1]}, TRUTH, "recommendations: columns of 2, 2, 1 rows"),
         (RECO | {"item_id": {1, 2}}, TRUTH, "column 'item_id': a set; give a list or an array"),
         (RECO | {"item_id": [[1], [1, 2]]}, TRUTH, "'item_id': several values in a row; give a"),

@@ -146,7 +146,7 @@ def test_a_column_of_words_gives_one_split_and_a_third_word_the_validation_part(
     (outer,) = make(section, RATINGS, seed=0, base=tmp_path)
     assert outer.test.tolist() == [0, 1, 2, 3, 4]
     assert outer.train.tolist() == list(range(5, 20))
-    assert "4 ratings (16.7%) in neither part" in map(str, outer.notes)
+    assert "4 ratings (16.7%) in neither set" in map(str, outer.notes)
     assert outer.name == "predefined by column part"
     (inner,) = validation(outer, section, seed=0, base=tmp_path)
     assert inner.test.tolist() == [17, 18, 19]

@@ -165,9 +165,9 @@ def test_items_without_a_grade_are_relevant(ratings, tmp_path):
         ("1 0 31 2\n1 0 31x 2\n", ""),
         (
             "a 0 10 2\na 0 17 1\n",
-            "q.qrels: none of its users, as 'a', is in .* whose users are as '1'",
+            "q.qrels: none of its users, such as 'a', is in .* whose users look like '1'",
         ),
-        ("1 0 b 2\n1 0 c 1\n", "none of its items, as 'b', is in"),
+        ("1 0 b 2\n1 0 c 1\n", "none of its items, such as 'b', is in"),
         ("1 Q0 10 1 2.5 x\n1 Q0 17 2 1.5 x\n", "a line must be query 0 document relevance"),
         ("1 0 10 x\n1 0 17 1\n", "q.qrels:1"),
         ("", "no rows"),

@@ -156,7 +156,7 @@ def test_ratings_of_one_moment_are_told_and_ordered_by_item_if_asked():
             notes += [str(note) for note in split.notes if note.code == "equal-times"]
         assert latest == {"row": [1, 2] if order[0] == 0 else [1, 10], "item": [1, 10]}
     assert len(notes) == 2  # of both orders, for the rows alone
-    assert notes[0].startswith("1 of 2 users (50.0%) has ratings of one moment in both parts")
+    assert notes[0].startswith("1 of 2 users (50.0%) has ratings of one moment in both sets")
     assert LeaveNOut(choose="latest", equal_times="item").inner().equal_times == "item"
 
 
@@ -169,7 +169,7 @@ def test_a_lone_train_size_means_the_rest_is_test_as_in_sklearn_and_a_fifth_as_i
     )
     assert rows_of(Holdout(train_size=0.6, random_state=5), 40) == [expected]
     (split,) = make(Holdout(train_size=0.6), plain(40), seed=0)
-    assert "8 ratings (20.0%) in neither part" in map(str, split.notes)
+    assert "8 ratings (20.0%) in neither set" in map(str, split.notes)
 
 
 @settings(max_examples=100)
@@ -384,7 +384,7 @@ def test_users_with_too_few_ratings_are_training_or_left_out(like):
     (split,) = make(LeaveNOut(n=2, too_few="drop"), ratings_of(list("abacad")), seed=0)
     assert len(split.train) == 1
     assert "3 users have fewer than 3 ratings: left out" in map(str, split.notes)
-    assert "3 ratings (50.0%) in neither part" in map(str, split.notes)
+    assert "3 ratings (50.0%) in neither set" in map(str, split.notes)
 
 
 # In order: 10 20 30 40 40 40 50 60 70 80. Half of ten ratings is five, and place 5, counted from 0,
@@ -444,7 +444,7 @@ def test_no_ratings_are_refused_by_every_kind(kind):
 
 LATEST = "columns has no timestamps; use choose: random"
 TOO_FEW = (
-    r"leave-2-out random: 3 users have fewer than 3 ratings \(as user 'b'\); "
+    r"leave-2-out random: 3 users have fewer than 3 ratings \(for example user 'b'\); "
     "lower n or min_train, or set too_few: train or too_few: drop"
 )
 
@@ -456,7 +456,12 @@ TOO_FEW = (
         (KFold(n_splits=2), "a", None, "1 rating cannot fill 2 folds"),
         (Holdout(test_size=0.5), "a", None, "holdout 50%: no training rating is left of 1; change"),
         (LeaveNOut(n=2), "abacad", None, TOO_FEW),
-        (UserFraction(), "aab", None, r"1 user has a single rating \(as user 'b'\); filter"),
+        (
+            UserFraction(),
+            "aab",
+            None,
+            r"1 user has a single rating \(for example user 'b'\); filter",
+        ),
         (ItemHoldout(items=5), "ab", None, "5 test items cannot be drawn from 2; lower items"),
         (ItemHoldout(given=9), "ab", None, "item holdout 20%, given 9: no test rating is left"),
         (GlobalTime(last="1 week"), "abc", [5, 6, 7], "last 1 week: no rating is before 1969-"),

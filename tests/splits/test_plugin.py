@@ -113,7 +113,7 @@ def test_a_run_and_a_tuned_run_use_it(module):
         ([], "yields nothing"),
         ([None], "found NoneType; yield two arrays of rows"),
         ([([True], [False])], r"a mask of shape \(1,\); give one of \(4,\)"),
-        ([([0, 1, 2], [2, 3])], "1 rating in both parts"),
+        ([([0, 1, 2], [2, 3])], "1 rating in both sets"),
         ([([0, 1, 9], [2, 3])], "rows up to 9; there are 4, from 0"),
         ([([0, 0, 1], [2, 3])], "a row is there twice"),
         ([([0.5, 1], [2, 3])], "give masks or row numbers"),

@@ -102,7 +102,7 @@ def fit_baselines(
 
 
 def fold_in_biases(options: Params, bi: Floats, trainset: ColumnTrainset) -> Floats:
-    """Return the biases of new users, with those of the items as they are."""
+    """Return the biases of new users, with the biases of the items as they are."""
     mean, bu = float(trainset.global_mean), np.zeros(trainset.n_users)
     if options.get("method", "als") == "als":
         alternate(trainset.by_user, mean, float(options.get("reg_u", 15)), bi, bu)
@@ -123,7 +123,7 @@ def fold_in_biases(options: Params, bi: Floats, trainset: ColumnTrainset) -> Flo
 def alternate(
     lists: GroupedLists, mean: float, penalty: float, fixed: Floats, moving: Floats
 ) -> None:
-    """Solve for the biases of one side with those of the other side fixed."""
+    """Solve for the biases of one side, with the other side fixed."""
     offsets, partners, ratings = lists
     for owner in range(len(offsets) - 1):
         start, stop = offsets[owner], offsets[owner + 1]

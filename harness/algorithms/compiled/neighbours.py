@@ -538,7 +538,7 @@ def with_neighbours(
     """Return the attributes of a model of new users, whose neighbours are training users.
 
     New users have the first inner ids, and training users those behind them; only these are
-    neighbours, so that each new user has the estimates that they would have alone. A new user of
+    neighbours, so that the estimates of a new user do not depend on other new users. A new user of
     the name of a training user is that user: their similarity is the 1 of Surprise's diagonal.
 
     Parameters

@@ -77,7 +77,7 @@ class FactorModel(Algorithm):
         return self.with_biases(vectors @ self.model.qi.T, users[:, None], self.items)
 
     def with_biases(self, products: Floats, users: Codes, items: Codes) -> Estimates:
-        """Return estimates; without biases, those of an unknown side are impossible."""
+        """Return estimates; without biases, an unknown side has none."""
         if not self.is_biased(self.model):
             unknown = users < 0
             return products, unknown | (items < 0) if np.any(items < 0) else unknown
@@ -97,7 +97,7 @@ class SVD(FactorModel):
     space = FACTORS | {"lr_all": log_range(0.00001, 0.1), "reg_all": log_range(0.001, 1.0)}
     fit_methods = ("fit", "sgd")
     steps_a_factor: ClassVar[float] = 0.6
-    """Of a rating in an epoch."""
+    """Steps of a rating in an epoch, per factor."""
     learnt: ClassVar[tuple[str, ...]] = ("bu", "bi", "pu", "qi")
     """Attributes of a fitted model, each with a learning rate ``lr_`` and a penalty ``reg_``."""
 
@@ -225,7 +225,7 @@ def descend(
 
 
 def grown(biases: Floats, n: int) -> Floats:
-    """Return a copy of biases with those of new users or items, which are 0."""
+    """Return a copy of biases, with 0 for new users or items."""
     return np.concatenate([biases, np.zeros(n - len(biases))])
 
 

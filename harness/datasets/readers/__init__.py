@@ -1,7 +1,7 @@
 """Readers of files, one format a module, and what chooses among them.
 
-The readers of this package and of others are plug-ins of the group ``harness.readers``. Those of
-others are imported for a file that no ending of this package's own readers fits.
+The readers of this package and of others are plug-ins of the group ``harness.readers``. Others'
+readers are imported for a file that no ending of this package's own readers fits.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def kind_of(path: Path | str) -> str | None:
 def kind_of_content(path: Path) -> str | None:
     """Return the name of the reader that recognises a file, or a folder, by its content; or None.
 
-    Those of this package are asked first, then those of other packages.
+    The readers of this package are asked first, then the readers of other packages.
     """
     return _recognising(path, plugins.builtin_names("readers")) or _recognising(
         path, [name for name, _ in _foreign()]
@@ -135,7 +135,7 @@ def kind_of_file(path: Path) -> str | None:
     """Return the name of the reader of a file, by its first bytes before its ending; None for text.
 
     What begins as any text may is of the kind that its ending says, and so is what has an ending of
-    another package's reader. Of a folder it is the reader that recognises it.
+    another package's reader. A folder is read by the reader that recognises it.
     """
     by_ending = None if path.is_dir() else kind_of(path)
     is_foreign = by_ending is not None and by_ending not in plugins.builtin_names("readers")
@@ -242,7 +242,7 @@ def check_keys(kind: str | None, options: ReadOptions, where: str) -> None:
 
 
 def columns_vary(kind: str | None) -> bool:
-    """Return whether a file of a format has no columns of its own that a config could name."""
+    """Return whether files of a format have no fixed columns that a config could name."""
     if kind not in plugins.builtin_names("readers"):
         return False
     reader = reader_named(kind)
@@ -301,7 +301,7 @@ def recognised(path: Path, where: str) -> str | None:
 
 
 def read_as(kind: str | None, path: Path, options: ReadOptions) -> Table:
-    """Read a file that is not packed with the reader of a name; None is that of texts."""
+    """Read a file that is not packed with the reader of a name; None is the reader of texts."""
     reader = Delimited() if kind is None else reader_named(kind)
     with reading(options.where, kind):
         columns: Any = reader.read(path, options)

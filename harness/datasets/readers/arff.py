@@ -45,7 +45,7 @@ class ARFF(Reader):
         return _attributes(path, where)[0]
 
     def read(self, path: Path, options: ReadOptions) -> Table:
-        """Read the rows; every fault has its line."""
+        """Read the rows; every problem has its line."""
         where = options.where
         names, n_lines = _attributes(path, where)
         rows = self.sample(path, options).rows

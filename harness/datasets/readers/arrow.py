@@ -32,7 +32,7 @@ BATCH = 1 << 13
 
 
 class Feather(Reader):
-    """Arrow IPC files, as ``DataFrame.to_feather`` writes them, and Arrow's streams."""
+    """Arrow IPC files, written by ``DataFrame.to_feather`` for example, and Arrow's streams."""
 
     endings = (".feather", ".arrow", ".ipc", ".arrows")
     label = "Feather"

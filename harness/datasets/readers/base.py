@@ -31,7 +31,7 @@ OF_TABLES = ("table", "query")
 
 @dataclass(frozen=True, kw_only=True)
 class ReadOptions(ValueFormat):
-    """What is known of a file before it is opened, and what is read of it; None is found out.
+    """Facts about a file before it is opened, and the part to read; None is found out.
 
     How values are written is as in `harness.datasets.policies.ValueFormat`.
 
@@ -49,7 +49,7 @@ class ReadOptions(ValueFormat):
     columns : dict
         As in `harness.datasets.columns.find_columns`.
     roles : Roles
-        The columns that are read, by default those of ratings.
+        The columns that are read, by default the columns of ratings.
     limits : Limits
         How much may be read.
     where : str
@@ -111,8 +111,8 @@ class Reader:
 
     The readers of this package are of this class. One of another package is declared as an entry
     point of the group ``harness.readers``, and may be of any class with these members: `endings`,
-    `read` and, for files without a known ending, `recognises`. Its name is that of the entry point:
-    `format` of a config.
+    `read` and, for files without a known ending, `recognises`. Its name is the name of the entry
+    point: `format` of a config.
 
     Attributes
     ----------
@@ -144,7 +144,7 @@ class Reader:
     label: ClassVar[str] = ""
     """What messages call a file of the format, such as ``Parquet``."""
     separators: ClassVar[tuple[str, ...]] = ()
-    """Of a text: the separators of fields that are tried first."""
+    """For a text: the separators of fields that are tried first."""
     is_wide: ClassVar[bool] = False
     """Whether a file has a column for each item, and not one of ratings."""
     spaces_in_ids: ClassVar[bool] = True
@@ -193,7 +193,7 @@ class Reader:
         Returns
         -------
         DataFrame, pyarrow.Table, or dict of str to array_like of shape (n,)
-            Columns by name. Readers that know the line of a fault return a
+            Columns by name. Readers that know the line of a problem return a
             `harness.datasets.conversion.Table`.
 
         Raises
@@ -228,7 +228,7 @@ def example_ratings(*, spaces: bool = True) -> pd.DataFrame:
     """Return the 24 ratings, of 6 users and 6 items, that the example of each format holds.
 
     Some ids are not ASCII, and some hold a space, as names do. A format that cannot hold spaces in
-    ids, because they part its fields, says so in its class, by ``spaces_in_ids = False``, and
+    ids, because they part its fields, declares ``spaces_in_ids = False`` in its class, and
     writes the ratings without them.
     """
     between = " " * spaces
@@ -327,7 +327,7 @@ def to_table(
     """Return the columns that `options` ask for as a table.
 
     For columns without lines. A reader of lines calls `harness.datasets.conversion.convert` with
-    `at`, so that a fault in a value names its line; see `Netflix`.
+    `at`, so that a problem in a value names its line; see `Netflix`.
 
     Parameters
     ----------

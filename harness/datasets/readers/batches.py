@@ -46,7 +46,7 @@ def gathered(
     DataError
         If there is no batch, or the batches are larger than allowed.
     pyarrow.ArrowInvalid
-        If offsets, codes of a dictionary or texts are not those of whole data.
+        If offsets, codes of a dictionary or texts are not from whole data.
     """
     n_bytes, most = path.stat().st_size, 0.0
     chunks: list[list[pa.Array]] = []
@@ -68,7 +68,7 @@ def gathered(
 
 
 def _size(column: pa.Array) -> int:
-    """Return the bytes of an array; a dictionary is that of many batches, and counts for none."""
+    """Return the bytes of an array; a dictionary belongs to many batches, and counts for none."""
     if not pa.types.is_dictionary(column.type):
         return int(column.nbytes)
     from pyarrow import compute as pc

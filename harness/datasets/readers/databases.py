@@ -110,7 +110,7 @@ class SQLite(Database):
         return head.startswith(b"SQLite format 3\0")
 
     def read(self, path: Path, options: ReadOptions) -> Table:
-        """Read the columns that are needed of a table or a query; every fault has its record."""
+        """Read the columns that are needed of a table or a query; every problem has its record."""
         where, roles, limits = options.where, options.roles, options.limits
         n_bytes = path.stat().st_size
         with (
@@ -338,8 +338,8 @@ def _refuse_blobs(values: Sequence[Any], first: int, role: str, where: str) -> N
     for number, value in enumerate(values, first):
         if isinstance(value, bytes):
             raise DataError(
-                f"{where}: record {number}: the {role} is binary data; select it as text, as "
-                "query: SELECT hex(…)"
+                f"{where}: record {number}: the {role} is binary data; select it as text, for "
+                "example query: SELECT hex(…)"
             )
 
 

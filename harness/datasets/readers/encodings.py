@@ -1,8 +1,8 @@
 """In which encoding a text is: certain, or one of a few between which its reader has to choose.
 
 Each encoding turns bytes above 127 into other signs; the right one makes words of a language. What
-counts is the share of signs that are common in texts of the encoding: frequent characters of
-Chinese, Japanese or Korean, or letters that stand in words of one alphabet with capitals where
+counts is the proportion of signs that are common in texts of the encoding: frequent characters of
+Chinese, Japanese or Korean, or letters in words of one alphabet with capitals where
 capitals are.
 """
 
@@ -16,7 +16,7 @@ from typing import NamedTuple
 MOST_LINES = 5_000
 """Different lines from which an encoding is found."""
 CERTAIN, APART = 0.75, 0.299
-"""The share of common signs from which an encoding is taken, if no other has as much less these."""
+"""The proportion of common signs that an encoding needs, and its least lead over all others."""
 LEAST_SIGNS = 6
 """Fewer different signs of two bytes may be common in two languages by chance."""
 
@@ -48,7 +48,7 @@ def unmarked_encoding(start: bytes) -> str | None:
 
 
 LEAST_UTF_8 = 0.5
-"""Share of UTF-8 among the signs above 127 from which a text is UTF-8 with broken lines."""
+"""Proportion of UTF-8 among the signs above 127 from which a text is UTF-8 with broken lines."""
 
 
 def is_mostly_utf_8(data: bytes) -> bool:
@@ -81,7 +81,7 @@ def encoding_of_bytes(data: bytes) -> str | None:
 
 
 class Guess(NamedTuple):
-    """An encoding, the share of signs that are common in it, and the text that it makes."""
+    """An encoding, the proportion of signs that are common in it, and the text that it makes."""
 
     encoding: str
     share: float
@@ -114,7 +114,7 @@ def _fields(text: str) -> set[str]:
 
 
 def _of_two_bytes(encoding: str, text: str) -> float:
-    """Return the share of common signs of a text whose signs are of two bytes."""
+    """Return the proportion of common signs of a text whose signs are of two bytes."""
     is_common = _COMMON[encoding]
     signs = [sign for field in _fields(text) for sign in field if sign > "\x7f"]
     signs = [sign for sign in signs if sign not in _NEUTRAL]
@@ -151,7 +151,7 @@ _COMMON: dict[str, Callable[[int, int], bool]] = {
 
 
 def _of_an_alphabet(encoding: str, text: str) -> float:
-    """Return the share of letters above 127 that stand in words of their alphabet."""
+    """Return the proportion of letters above 127 that are in words of their alphabet."""
     letters, frequent, rare = _ALPHABETS[encoding]
     n_good, n_frequent, n_letters, n_rare = 0.0, 0, 0, 0
     n_signs = 0
@@ -212,8 +212,8 @@ _ALPHABETS: dict[str, tuple[str, str, str]] = {
     "cp866": (_CYRILLIC, "оеаинтсрвлк", ""),
     "cp1253": (_GREEK, "αοιετσνηυρλς", ""),
 }
-"""Letters of an encoding, those that are frequent where all of a word are above 127, and those of
-which some have to be there."""
+"""Letters of an encoding, letters that are frequent where all of a word are above 127, and letters
+some of which have to be there."""
 _SHARES = dict.fromkeys(_ALPHABETS, _of_an_alphabet) | dict.fromkeys(_COMMON, _of_two_bytes)
 
 

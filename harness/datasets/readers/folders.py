@@ -53,7 +53,7 @@ class Folder(Reader):
     endings: ClassVar[tuple[str, ...]] = ()
 
     def parts(self, folder: Path, options: ReadOptions) -> tuple[list[Part], list[Note]]:
-        """Return the files that make up the table, and what is said of them."""
+        """Return the files that make up the table, and notes about them."""
         raise NotImplementedError
 
     def names(self, path: Path, where: str) -> list[str]:

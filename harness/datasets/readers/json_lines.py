@@ -86,7 +86,7 @@ class JSONLines(Reader):
         return Sample(names, [tuple(row) for row in rows])
 
     def read(self, path: Path, options: ReadOptions) -> Table:
-        """Read the fields that are needed; every fault has its line."""
+        """Read the fields that are needed; every problem has its line."""
         where, roles = options.where, options.roles
         content = _content(path, where, roles, options.columns.values())
         names, records = _names(content.records)
@@ -216,7 +216,7 @@ Record = tuple[int, Any, str]
 
 
 class _Content(NamedTuple):
-    """The records of a file, whether they have no names of fields, and what is said of them."""
+    """The records of a file, whether they have no names of fields, and notes about them."""
 
     records: Iterator[Record]
     is_nameless: bool = False
@@ -258,7 +258,7 @@ def _content(
 
 
 def _is_whole(line: bytes) -> bool:
-    """Return whether a line is JSON by itself, or has a fault that no next line mends."""
+    """Return whether a line is JSON by itself, or has a problem that no next line mends."""
     try:
         json.loads(line)
     except ValueError as error:

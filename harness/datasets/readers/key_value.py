@@ -74,7 +74,7 @@ class KeyValue(Reader):
         return Sample(names, _texts(first, names))
 
     def read(self, path: Path, options: ReadOptions) -> Table:
-        """Read the values of the keys that are needed; every fault has the line of its block."""
+        """Read the values of the keys that are needed; every problem has the line of its block."""
         where, roles = options.where, options.roles
         blocks = _blocks(path, where, options.encoding)
         first = list(islice(blocks, SAMPLE))

@@ -37,11 +37,11 @@ if TYPE_CHECKING:
 
 
 class Matrix(Reader):
-    """Ratings of users in rows and items in columns, as ``DataFrame.pivot().to_csv()`` writes them.
+    """Ratings of users in rows and items in columns, like ``DataFrame.pivot().to_csv()``.
 
-    The first line may name the items; an empty field is no rating. The first column is the users',
-    unless it counts the ratings of the row, as Jester's does, or holds ratings: then users are
-    numbered from 1. A row is an item if the column of ids is named as items are.
+    The first line may name the items; an empty field is not a rating. The first column is the
+    users', unless it counts the ratings of the row, as Jester's does, or holds ratings: then users
+    are numbered from 1. A row is an item if the column of ids is named as items are.
     """
 
     endings: ClassVar[tuple[str, ...]] = ()
@@ -63,7 +63,7 @@ class Matrix(Reader):
         return Delimited().sample(path, options)
 
     def read(self, path: Path, options: ReadOptions) -> Table:
-        """Read all ratings; every fault has its line."""
+        """Read all ratings; every problem has its line."""
         where, header = options.where, options.header
         notes: list[Note] = []
         begun, options = begin(path, options, where, notes)

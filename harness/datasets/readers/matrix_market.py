@@ -20,7 +20,7 @@ LONGEST = 1 << 20
 
 
 class MatrixMarket(Reader):
-    """Sparse matrices of users and items, as ``scipy.io.mmwrite`` writes them.
+    """Sparse matrices of users and items, in the format of ``scipy.io.mmwrite``.
 
     The file numbers rows and columns from 1; these numbers are the ids.
     """
@@ -47,7 +47,7 @@ class MatrixMarket(Reader):
         return ["user", "item", "rating"]
 
     def read(self, path: Path, options: ReadOptions) -> Table:
-        """Read all entries; every fault has its line."""
+        """Read all entries; every problem has its line."""
         where = options.where
         sizes, n_lines = _sizes(path, where)
         fields = self.names(path, where)
@@ -96,6 +96,6 @@ def _sizes(path: Path, where: str) -> tuple[tuple[int, int, int], int]:
                     return (int(sizes[0]), int(sizes[1]), int(sizes[2])), number
                 break
     raise DataError(
-        f"{where}: a matrix of Matrix Market without a line of its sizes, as 10 20 35; write it "
-        "again"
+        f"{where}: a matrix of Matrix Market without a line of its sizes, such as 10 20 35; write "
+        "it again"
     )

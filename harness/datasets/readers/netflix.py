@@ -55,7 +55,7 @@ class Netflix(Reader):
         return ["user", "item", "rating", "timestamp"]
 
     def read(self, path: Path, options: ReadOptions) -> Table:
-        """Read all ratings; every fault has its line."""
+        """Read all ratings; every problem has its line."""
         where, kinds = options.where, options.roles.kinds
         roles = ("user", "rating", "timestamp")
         values: dict[str, list[str | None]] = {role: [] for role in (*roles, "item")}
@@ -86,9 +86,8 @@ class Netflix(Reader):
                 n_fields = n_fields or len(fields)
                 if item is None or len(fields) != n_fields or n_fields not in (2, 3):
                     expected = "user,rating,date" if n_fields == 3 else "user,rating"
-                    found = (
-                        "no item above, as 12:" if item is None else counted(len(fields), "field")
-                    )
+                    fields_found = counted(len(fields), "field")
+                    found = "no item above, such as 12:" if item is None else fields_found
                     faults[len(lines)] = f"{found}, where {expected} is expected"
                     fields = [None, None, None]  # type: ignore[list-item]
                 for role, value in zip(roles, fields, strict=False):
@@ -102,8 +101,8 @@ class Netflix(Reader):
             raise DataError(f"{where}: {NO_ROWS}")
         if n_fields == 2 and kinds.get("rating") and _are_dates(chunks["rating"][0]):
             raise DataError(
-                f"{where}: users and dates without ratings, as the qualifying set of the Netflix "
-                "Prize; give the files of ratings, such as combined_data_1.txt"
+                f"{where}: users and dates without ratings, such as the qualifying set of the "
+                "Netflix Prize; give the files of ratings, such as combined_data_1.txt"
             )
         read = [role for role in kinds if role in chunks and (role != "timestamp" or n_fields == 3)]
         read = [role for role in read if options.columns.get(role, role) is not None]

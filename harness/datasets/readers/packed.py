@@ -79,7 +79,7 @@ _MAGIC = {
     b"PK\x05\x06": ZIP,
 }
 _TAR_MARK = slice(257, 262)
-"""Where the header of a member of a tar archive has its mark."""
+"""The place of the mark in the header of a member of a tar archive."""
 
 
 def packing_of(path: Path) -> str:
@@ -107,7 +107,7 @@ def packing_of(path: Path) -> str:
 
 
 def _compression(path: Path) -> str:
-    """Return how the bytes of a file begin: as those of a packed file, by its ending."""
+    """Return the ending of the kind of packed file whose bytes begin like this file's."""
     with path.open("rb") as file:
         head = file.read(6)
     return next((kind for mark, kind in _MAGIC.items() if head.startswith(mark)), "")
@@ -139,12 +139,12 @@ class Member(NamedTuple):
     open: Callable[[], Any]
     """Returns a stream of its bytes; of archives, while the archive is open."""
     ending: str | None = None
-    """That of the file it becomes, if it is not that of its name."""
+    """The ending of the file it becomes, if its name has another."""
 
 
 @contextmanager
 def members_of(path: Path, where: str, limits: Limits) -> Iterator[list[Member]]:
-    """Yield the files of an archive, without those that programs add of their own.
+    """Yield the files of an archive, without files that programs add by themselves.
 
     Raises
     ------
@@ -215,9 +215,9 @@ def is_of_system(name: str) -> bool:
 
 
 def beginning(path: Path, n_bytes: int) -> bytes:
-    """Return the first bytes of a file, of a packed one those of what it holds.
+    """Return the first bytes of a file, or of the file that a packed one holds.
 
-    Empty where the file cannot be read or unpacked: that is said where it is read as a whole.
+    Empty where the file cannot be read or unpacked: the error comes when it is read as a whole.
     """
     with suppress(*BROKEN, DataError), ExitStack() as stack:
         kind = packing_of(path)
@@ -236,8 +236,8 @@ def beginning(path: Path, n_bytes: int) -> bytes:
 def unpacked(path: Path, where: str, limits: Limits | None = None) -> Iterator[tuple[Path, str]]:
     """Yield the file that a packed one holds, and what messages call it; others as they are.
 
-    It is unpacked to a folder that is removed at the end, as far as limits and disk allow. Of an
-    archive that is its only file: `harness.datasets.places.found` chooses among several.
+    It is unpacked to a folder that is removed at the end, as far as limits and disk allow. For an
+    archive this is its only file: `harness.datasets.places.found` chooses among several.
     """
     kind = "" if path.is_dir() else packing_of(path)
     if not kind:
@@ -437,7 +437,7 @@ READ = (
     "text (CSV, TSV, ::), JSON, Parquet, Arrow, ORC, SQLite, DuckDB, Excel, Stata, SPSS, Matrix "
     "Market and SQL dumps, also packed with gzip, bzip2, xz, Zstandard, zip or tar"
 )
-"""What is read."""
+"""The formats that are read, in words."""
 _ARRAY = (
     "harness.load(scipy.sparse.coo_array(numpy.load({path!r}))) reads a matrix of users and items"
 )
@@ -495,7 +495,7 @@ _TEXTS = {
     "Spark writes them; sed 's/.*(//; s/).*//' {parts} > ratings.csv writes a file that is read",
     rb"(---\r?\n)?- ?\w+: ": "YAML, which is not read; harness.load(pandas.DataFrame(ruamel.yaml."
     "YAML(typ='safe').load(pathlib.Path({path!r})))) reads a list of records",
-    rb"[^\t\n{\"]*\t\{\"": "objects of JSON behind a key, as of Kafka; cut -f2- {path} > "
+    rb"[^\t\n{\"]*\t\{\"": "objects of JSON behind a key, such as from Kafka; cut -f2- {path} > "
     "ratings.jsonl writes a file that is read",
     rb"(\d{4}-\d\d-\d\d[^\t\n{\"]*|[^\t\n{\",;]+) \{\"": "objects of JSON behind other text, as in "
     "a log; sed 's/^[^{{]*//' {path} > ratings.jsonl writes a file that is read",
@@ -519,10 +519,10 @@ _TEXTS = {
     "shows it; export it as a spreadsheet or as CSV",
     rb"\*vertices \d+": "a network of Pajek, which is not read; give the table that it was "
     "made from",
-    rb"\d+:\r?\n\d+\r?\n": "pairs without ratings, as the probe set of the Netflix Prize; give the "
-    "files of ratings, such as combined_data_1.txt",
+    rb"\d+:\r?\n\d+\r?\n": "pairs without ratings, such as the probe set of the Netflix Prize; "
+    "give the files of ratings, such as combined_data_1.txt",
 }
-"""How texts begin that are no table of ratings, in small letters, and what is said of them."""
+"""Beginnings of texts that are not a table of ratings, in small letters, and their names."""
 _WEB = (b"<!doctype html", b"<html", b"<head", b"<body", b"<table")
 
 
@@ -550,7 +550,7 @@ def not_read(path: Path, where: str = "") -> str:
         title = re.search(rb"<title[^>]*>\s*([^<]{1,60})", head, re.IGNORECASE)
         named = f" ({title[1].decode('utf-8', 'replace').strip()!r})" if title else ""
         return (
-            f"a web page{named} in place of the file, as a login or an error gives it; open the "
+            f"a web page{named} in place of the file, such as a login or an error page; open the "
             "address in a browser, log in where it asks, and fetch the file again"
         )
     if b"urn:schemas-microsoft-com:office:spreadsheet" in text:
@@ -572,12 +572,12 @@ def not_read(path: Path, where: str = "") -> str:
         return "no rows of data, nothing but blanks; write or fetch it again"
     if re.match(rb"\(\w+, ?\w+\)\t\w+\t\w+", head):
         return (
-            "for each user and item, other items that are not rated (as .test.negative of NCF), "
-            "and no ratings; give the file of ratings beside it, such as "
+            "for each user and item, other items that are not rated (such as .test.negative of "
+            "NCF), and no ratings; give the file of ratings beside it, such as "
             f"{path.name.replace('.negative', '.rating')}"
         )
     if not head.strip(b"\0"):
-        return "nothing but null bytes, as of a broken download; fetch it again"
+        return "nothing but null bytes, as after a broken download; fetch it again"
     return _binary(head, ending)
 
 

@@ -121,10 +121,12 @@ class SQLDump(Reader):
         return Sample(dump.columns, dump.sample())
 
     def read(self, path: Path, options: ReadOptions) -> Table:
-        """Read the columns that are needed of a table; every fault has its line."""
+        """Read the columns that are needed of a table; every problem has its line."""
         where, roles = options.where, options.roles
         if options.query is not None:
-            raise DataError(f"{where}: a dump has no queries; name the table, as table: ratings")
+            raise DataError(
+                f"{where}: a dump has no queries; name the table, such as table: ratings"
+            )
         dump = _chosen(_tables(path, where), options)
         positions = find_columns(dump.columns, options.columns, where, roles)
         if not dump.rows:
@@ -161,7 +163,7 @@ def _chosen(tables: dict[str, Dump], options: ReadOptions) -> Dump:
     if len(tables) == 1 or len(fitting) == 1:
         return tables[(fitting or [*tables])[0]]
     if not tables:
-        raise DataError(f"{where}: an SQL dump without rows, as INSERT or COPY; {WAY_ON}")
+        raise DataError(f"{where}: an SQL dump without rows, such as INSERT or COPY; {WAY_ON}")
     raise DataError(
         f"{where}: tables: {listed([*tables], 20)}; name the table of ratings, for example table: "
         f"{(fitting or [*tables])[0]}"

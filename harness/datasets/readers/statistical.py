@@ -28,7 +28,7 @@ CHUNK = 1 << 16
 
 
 class Stata(Reader):
-    """Data of Stata, as ``DataFrame.to_stata`` writes them; labels of values are not read."""
+    """Data of Stata, such as files of ``DataFrame.to_stata``; labels of values are not read."""
 
     endings = (".dta",)
     label = "Stata"

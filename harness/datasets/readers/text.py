@@ -2,7 +2,7 @@
 
 Blocks of whole lines go to Arrow. A block with quotation marks, or of which Arrow does not make one
 row for each line, is read record by record with the `csv` module, which gives the same rows, those
-that take several lines, and the line of every fault.
+that take several lines, and the line of every problem.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def _other_separator(line: str, least: int) -> str:
     sign = next((sign for sign in signs if line.count(sign) >= least - 1), "")
     if not sign:
         return "give lines with all of them, or name what parts them under separator"
-    return f"name the separator, as {Remedy({'separator': sign})}"
+    return f"name the separator, such as {Remedy({'separator': sign})}"
 
 
 SAMPLE = 1 << 16
@@ -314,7 +314,7 @@ def header_and_columns(
             text = next((mark for mark in marks if not _is_rating(mark, options)), None)
             if text is not None:
                 header = True
-                where += f": a header, it seems, as {text!r} is not a number" * bool(text)
+                where += f": a header, it seems, because {text!r} is not a number" * bool(text)
     if header:
         return True, find_columns(fields, options.columns, where, roles)
     if by_name:
@@ -335,7 +335,7 @@ def _is_rating(text: str, options: ReadOptions) -> bool:
 def _numbers(fields: Sequence[str], options: ReadOptions) -> list[str]:
     """Return the fields of a first line that are numbers in a row: those by position, or the third.
 
-    Of pairs without numbers, any field that is one shows a row.
+    For pairs without numbers, any field that is a number shows a row.
     """
     kinds = options.roles.kinds
     placed = [
@@ -559,9 +559,9 @@ _MARKS_AS_TEXT = "`quotes: none` reads quotation marks as parts of the text"
 
 
 def read_text(stream: io.BufferedReader, options: ReadOptions, where: str) -> Table:
-    """Read the columns of a delimited text; every row is counted, every fault has its line.
+    """Read the columns of a delimited text; every row is counted, every problem has its line.
 
-    Faults of single rows are in the table. Raised with file and line are: no rows, a missing
+    Problems of single rows are in the table. Raised with file and line are: no rows, a missing
     column, an encoding that does not fit, a line that never ends.
     """
     found: list[Note] = []
@@ -766,7 +766,7 @@ class _Rows:
     faults: dict[str, list[int]] = field(default_factory=partial(defaultdict, list))
     """Rows by policy."""
     described: dict[int, str] = field(default_factory=dict)
-    """What is wrong with the first of them."""
+    """Problems of the first of them."""
     tall: list[int] = field(default_factory=list)
     """The lines of rows that take several."""
     fits_as_text: bool = True
@@ -785,7 +785,7 @@ class _Rows:
         return {role: text if plain else coded for role, plain in is_number.items()}
 
     def add_block(self, block: str) -> bool:
-        """Add a block if each of its lines is one row without fault; return whether it is."""
+        """Add a block if each of its lines is one row without problem; return whether it is."""
         layout = self.layout
         separator = layout.separator
         if layout.is_one_byte:
@@ -854,7 +854,7 @@ class _Rows:
         return self.add_block(block)
 
     def add_records(self, block: str, blocks: Iterator[str]) -> None:
-        """Add a block record by record; one with a fault becomes a row without values."""
+        """Add a block record by record; one with a problem becomes a row without values."""
         layout = self.layout
         pick, nothing = itemgetter(*layout.columns.values()), (None,) * len(layout.columns)
         rows: list[tuple[str | None, ...]] = []
@@ -965,8 +965,8 @@ def _records(
 ) -> Iterator[tuple[int, list[str], str]]:
     """Yield for each record of a block its lines, its fields, and what is wrong with it.
 
-    Where the block ends within a record, the next one is read too. A line with a quotation mark
-    that is not closed makes a record of its own.
+    If the block ends within a record, the next one is read too. A line with a quotation mark that
+    is not closed makes a separate record.
     """
     lines = deque(io.StringIO(block, newline="\n"))
     replaced = not layout.is_one_byte
@@ -1026,7 +1026,7 @@ class Delimited(Reader):
     keys = OF_TEXT
 
     def read(self, path: Path, options: ReadOptions) -> Table:
-        """Read the columns of a text; every fault has its line."""
+        """Read the columns of a text; every problem has its line."""
         with (
             report_os_error(options.where, "cannot be read", "check the path", DataError),
             path.open("rb", buffering=0) as file,

@@ -1,4 +1,4 @@
-"""The reader of TREC's judgements, and how lines of TREC's files are told from those of a table."""
+"""The reader of TREC's judgements, and how lines of TREC and lines of a table differ."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Qrels(Reader):
         return ["user", "0", "item", "rating"]
 
     def read(self, path: Path, options: ReadOptions) -> Table:
-        """Read all judgements; every fault has its line."""
+        """Read all judgements; every problem has its line."""
         columns = {
             role: at for role, at in TREC_COLUMNS[QRELS].items() if role in options.roles.kinds
         }

@@ -1,4 +1,4 @@
-"""What an analysis is: it is handed each finished cell, and ends with a table and notes.
+"""Analyses: one receives each scored cell, and ends with a table and notes.
 
 ::
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class ScoredCell:
-    """A finished cell with its scores, as an analysis sees it.
+    """A computed cell with its scores, as an analysis receives it.
 
     Parameters
     ----------
@@ -71,12 +71,12 @@ class ScoredCell:
 
     @property
     def lists(self) -> Lists:
-        """The ranked lists, as a metric of one's own that needs items sees them."""
+        """The ranked lists, as a metric of items in your own code receives them."""
         return Lists(as_shown(self.record.rankings))
 
 
 class Analysis:
-    """The base class of what looks at finished cells.
+    """The base class of analyses of scored cells.
 
     A subclass is a plug-in of the group ``harness.analyses``, or named as ``mine:Lengths`` under
     `analyses` in a config. It is made once for a run, without arguments.
@@ -99,15 +99,15 @@ class Analysis:
     title: ClassVar[str] = ""
     """The heading of its table on the page and on a terminal; its name by default."""
     caption: ClassVar[str] = ""
-    """What stands beside its table; the first paragraph of the docstring by default."""
+    """The text beside its table; the first paragraph of the docstring by default."""
     is_decided: ClassVar[bool] = False
     """Whether cells, config and the files of this package decide all that it makes, so that it is
-    kept with the scores of a run; only a `BuiltinAnalysis` can say so."""
+    kept with the scores of a run; only a `BuiltinAnalysis` can declare it."""
     needs_items: ClassVar[int] = 0
     """How many items at the top of each list it has to know by name, for `Lists.items`."""
 
     def add(self, cell: ScoredCell, scores: Mapping[str, Scores]) -> None:
-        """Take a finished cell; the cells of a row come after each other, those of a table too.
+        """Take a scored cell; the cells of a row come after each other, and so do those in a table.
 
         Parameters
         ----------

@@ -34,7 +34,7 @@ class Bounds(BuiltinAnalysis):
         self.reasons: dict[str, list[Note | None]] = {}
 
     def add(self, cell: ScoredCell, scores: Mapping[str, Scores]) -> None:
-        """Take the lists of a cell, unless those of another model in its fold were taken."""
+        """Take the lists of a cell, unless another model's lists in its fold were taken."""
         fold = cell.name.seed, cell.name.fold
         if fold in self.folds or cell.candidates.least_estimate is not None:
             return  # with a least estimate, each algorithm has lists of its own

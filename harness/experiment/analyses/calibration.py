@@ -14,7 +14,7 @@ from harness.metrics import Scores
 from harness.metrics.arrays import Floats
 
 BINS = 10
-"""Of the rating scale, for estimates."""
+"""Parts of the rating scale, for estimates."""
 NAMES = ["dataset", "split", "candidates", "algorithm"]
 
 
@@ -96,7 +96,7 @@ class ErrorsByRating(_Pairs):
 class Calibration(_Pairs):
     """The mean rating where estimates are alike: a row for each algorithm and part of the scale.
 
-    The scale is divided into ten parts of equal length. An estimate where two parts meet is in the
+    The scale is split into ten parts of equal length. An estimate where two parts meet is in the
     upper one; estimates outside the scale are in the first and the last. Estimates are calibrated
     where ``mean rating`` is ``mean estimate``.
     """

@@ -53,8 +53,8 @@ def scores_by_convention(
 ) -> list[ConventionRow]:
     """Return the scores of the rows of a table by each convention.
 
-    `values` are those of the rows by identity and label; `failed` are the labels of metrics that
-    failed, with the reason.
+    `values` are the values of the rows by identity and label; `failed` are the labels of metrics
+    that failed, with the reason.
     """
     rows = []
     for convention, label in ((name, str(metric)) for name, metric in defined.items()):
@@ -108,11 +108,11 @@ def under_conventions(
     k: int = USUAL_RANK,
     threshold: float | None = None,
 ) -> pd.DataFrame:
-    """Score the finished cells of a run by the definition of each library; see `by_convention`.
+    """Score the computed cells of a run by the definition of each library; see `by_convention`.
 
     The table has a row for each convention and table of the run, a column for each algorithm, and a
-    ``note`` where there is no value. Where the store has no longer all cells, the values in the run
-    are used, if they are of the same metric at the same rank; else a ResultsError says so.
+    ``note`` where there is no value. If the store has no longer all cells, the values in the run
+    are used, if they are of the same metric at the same rank; else a ResultsError is raised.
     """
     info, defined = run.info, by_convention(role, k, threshold)
     by_row = info.cells_of_rows.items()

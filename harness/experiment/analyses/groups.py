@@ -44,7 +44,7 @@ UNKNOWN = "unknown"
 """The group without a value, or without a training rating."""
 
 Masks = NDArray[np.bool_]
-"""Of shape (n_groups, n_codes)."""
+"""Masks of shape (n_groups, n_codes)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +152,7 @@ def _by_column(section: GroupSection, split: Split) -> tuple[list[str], Masks]:
         names = sorted(flags.columns, key=natural)
         if len(names) > MOST_GROUPS:
             raise DataError(
-                f"groups: {section.title}: {counted(len(names), 'value')}, as {names[0]!r}; "
+                f"groups: {section.title}: {counted(len(names), 'value')}, such as {names[0]!r}; "
                 f"use a column of numbers, or of at most {MOST_GROUPS} values"
             )
         if UNKNOWN in names:  # a genre of MovieLens
@@ -183,7 +183,7 @@ class _Division:
     scores: dict[tuple[str, int], list[Mapping[str, Floats]]] = field(
         default_factory=lambda: defaultdict(list)
     )
-    """By group, those of a cell by label after those of another: ``inside`` and ``outside`` are of
+    """By group, the scores of one cell after another by label: ``inside`` and ``outside`` are of
     lists in which only the items of the group, or of its rest, are relevant; ``random`` is of a
     random order in the first cell of each fold, for users of all groups at once."""
 
@@ -237,7 +237,7 @@ class _Table:
         return pair
 
     def inside(self, group: int, labels: Sequence[str]) -> pd.DataFrame:
-        """Return the scores inside a group alone."""
+        """Return the scores only inside a group."""
         scores = {label: self.of(group, label)[0] for label in labels}
         return self.frame.assign(**scores)[self.members[group]]
 
@@ -290,7 +290,7 @@ class GroupsOfTables(BuiltinAnalysis):
             self.divisions.append(_Division(section, scored, groups, of_users))
 
     def add(self, cell: ScoredCell, scores: Mapping[str, Scores]) -> None:
-        """Take a finished cell."""
+        """Take a computed cell."""
         fold, record, users = (cell.name.seed, cell.name.fold), cell.record, cell.users
         codes, lists, reasons = record.users, record.rankings, dict[str, str]()
         number = [*self.splits].index(fold)
@@ -488,7 +488,7 @@ def _interval(settings: Inference) -> dict[str, Any]:
 
 
 def item_lists(lists: Rankings, mask: NDArray[np.bool_], test: Judged) -> Rankings:
-    """Return lists with the judgments of a group of items alone; ranks stay those of all items."""
+    """Return lists with the judgments of only a group of items; ranks still count all items."""
     in_group, judged = mask[lists.items], mask[test[1]]
     users = np.repeat(np.arange(lists.n_users), np.diff(lists.offsets))[in_group]
     owners, grades = test[0][judged], test[2][judged]

@@ -1,4 +1,4 @@
-"""The lists and the estimates of finished cells, kept in files."""
+"""The lists and the estimates of computed cells, kept in files."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from harness.statistics.arrays import bootstrap_interval
 K = 10
 """How many items of each list are compared."""
 PERSISTENCE = 0.9
-"""Of rank-biased overlap: the probability that a reader of a list goes on to the next item."""
+"""For rank-biased overlap: the probability that a reader of a list goes on to the next item."""
 NAMES = ("dataset", "split", "candidates")
 Items = NDArray[np.int32]
 
@@ -43,7 +43,7 @@ def overlaps(
     Returns
     -------
     jaccard, overlap : ndarray of float64, shape (n_users,)
-        In [0, 1]; NaN for users whose lists are both empty. Where one list is shorter, ranks up to
+        In [0, 1]; NaN for users whose lists are both empty. If one list is shorter, ranks up to
         its end count.
 
     References
@@ -76,7 +76,7 @@ def overlaps(
 class Overlap(Analysis):
     """How alike the lists of two algorithms are: a row for each pair of rows of a table.
 
-    ``jaccard@10`` is the share of the items of both lists that are in both; ``rbo@10`` the
+    ``jaccard@10`` is the proportion of the items of both lists that are in both; ``rbo@10`` the
     rank-biased overlap, which weighs the first ranks most. Both are means over users of each
     user's average over folds and seeds, with intervals over users.
     """

@@ -1,4 +1,4 @@
-"""Where cells are computed, and what computes one in another process or on another machine."""
+"""Places where cells are computed, and the computation in another process or machine."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Outcome:
     """How a cell ended: with a record, which may have been there already, or with an error."""
 
     seconds: float = 0.0
-    """Of fitting and scoring, also of what failed."""
+    """Seconds of fitting and scoring, also of a failure."""
     record: CellRecord | None = None
     found: bool = False
     error: str | None = None
@@ -70,7 +70,7 @@ def _reason(error: BaseException, own_file: str | None) -> str:
 
 
 class Workplace(Enum):
-    """Where a cell is computed, and whether it can be reused."""
+    """A place where a cell is computed, and whether the cell can be reused."""
 
     USUAL = "usual"
     """Wherever the execution of the config says; its key has all that decides its numbers."""

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 MOST_BYTES = 256_000_000
-"""Of records that are kept in memory until they are scored; the others are read back."""
+"""Bytes of records that are kept in memory until they are scored; the others are read back."""
 
 
 @dataclass(eq=False)
@@ -43,7 +43,7 @@ class Pool:
     """Computes and stores the cells of a run: here, in child processes or on a cluster.
 
     `attempt` computes a cell of the `plan` given to it; it is imported by name elsewhere. `fresh`
-    computes all cells again that are stored. `trust_cache` takes cells of your own code of which
+    computes all cells again that are stored. `trust_cache` takes cells with your own code if
     not all that decides them could be recorded.
     """
 
@@ -58,9 +58,9 @@ class Pool:
     computed: set[str] = field(default_factory=set)
     """Keys of the cells of this run that were not there before."""
     unrecorded: dict[str, dict[str, None]] = field(default_factory=dict)
-    """By the name of your own code, why its cells cannot be reused."""
+    """Reasons why cells with your own code cannot be reused, by its name."""
     of_session: dict[str, None] = field(default_factory=dict)
-    """Names of your own code that was computed with the objects of this process."""
+    """Names in your own code that were computed with the objects of this process."""
     _reads: dict[str, Reads | None] = field(default_factory=dict)
     """Lists of reads by key; None for one that is damaged."""
     _holds: dict[str, bool] = field(default_factory=dict)
@@ -152,7 +152,7 @@ class Pool:
         return None
 
     def _keys_with_reads(self, cell: Cell) -> Iterator[str]:
-        """Yield the keys of a cell of your own code with lists of reads that hold."""
+        """Yield the keys of a cell with your own code whose lists of reads hold."""
         if self.plan.experiment.execution.executor != "local":
             return
         for reads in self.lists_of(cell):
@@ -215,7 +215,7 @@ class Pool:
                 self.unrecorded.setdefault(name, {})[reason] = None
 
     def _names(self, cell: Cell) -> list[str]:
-        """Return the names of your own code that a cell uses."""
+        """Return the names in your own code that a cell uses."""
         names = [*self.plan.code.names(cell.algorithm, is_trial=cell.inner)]
         return names or [self.plan.experiment.algorithms[cell.algorithm].name]
 
@@ -301,7 +301,7 @@ class Executor(ABC):
     Parameters
     ----------
     pool : Pool
-        With the plan, the number of workers and what is told of progress.
+        With the plan, the number of workers and the receivers of progress.
 
     Raises
     ------

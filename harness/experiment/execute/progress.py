@@ -82,7 +82,7 @@ class Progress:
         self.n_done = self.n_failed = self.n_found = 0
 
     def plan(self, event: RunPlanned) -> str:
-        """Set the counts to those of a plan, and return it in words."""
+        """Set the counts to a plan's, and return it in words."""
         n_cells, n_found, _, n_trials = event
         searched = self.n_done > 0  # trials, which came before
         text = _planned(event, self.n_found if searched else None)

@@ -43,7 +43,7 @@ SYSTEM = (
 )
 """What changes by itself, or is the same for all programs of a machine."""
 SYSTEM_LIBRARIES = ("/lib", "/usr", "/System", "/opt/homebrew", "C:\\Windows")
-"""Where the libraries of the system lie."""
+"""Folders of the libraries of the system."""
 MACHINE_PROGRAMS = {"lscpu", "uname", "sysctl", "ldconfig", "gcc", "cc", "ld", "objdump"}
 """Programs by which Python's library and others learn what a machine is."""
 COMPILED_READERS = {

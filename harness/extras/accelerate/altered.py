@@ -347,7 +347,7 @@ def require_own_trainset(trainset: Any, *, is_checked: bool = False) -> None:
     if type(trainset) is not surprise.Trainset:
         raise NotAccelerated(f"a training set of type {type(trainset).__name__}")
     if not _methods_of_trainset().isdisjoint(vars(trainset)):
-        raise NotAccelerated("a training set with a method of its own")
+        raise NotAccelerated("a training set with its own method")
     if not is_checked:
         _refuse(_change(_OF_TRAINSET, _UNUSED))
 
@@ -387,7 +387,7 @@ def scores_as_surprise(names: Iterable[str]) -> bool:
 
 
 def require_plain_access(kind: type) -> None:
-    """Refuse a subclass whose attributes are computed, or that is told of each that is set."""
+    """Refuse a subclass whose attributes are computed, or that observes each that is set."""
     if any(getattr(kind, name) is not getattr(object, name) for name in _ACCESS):
         raise NotAccelerated("a subclass that handles its attributes by itself")
     for owner in kind.__mro__:

@@ -20,7 +20,7 @@ from harness.errors import HarnessError, listed
 T = TypeVar("T")
 Method = Callable[..., Any]
 Scores = tuple[dict[str, Any], dict[str, Any], float, float]
-"""Of a fold, as ``fit_and_score`` returns them."""
+"""Scores of a fold, in the form of ``fit_and_score``."""
 logger = logging.getLogger("harness").getChild("accelerate")
 ACCELERATED, SURPRISE = "accelerated", "surprise"
 NAMED = 4
@@ -78,7 +78,7 @@ _counting = RLock()
 
 
 class Streams:
-    """Where NumPy's global generator and that of a model stand, to begin there again."""
+    """The states of NumPy's global generator and of a model's, to begin there again."""
 
     def __init__(self, generator: object = None) -> None:
         self.own = generator if isinstance(generator, np.random.RandomState) else None

@@ -84,14 +84,14 @@ def raw_columns(data: surprise.Dataset) -> RawColumns:
 def columns_of_rows(rows: Iterable[Any]) -> RawColumns:
     """Return the columns of ratings ``(user, item, rating, timestamp)``."""
     if type(rows) is not list or not set(map(type, rows)) <= {tuple}:
-        raise NotAccelerated("ratings that are no list of tuples")
+        raise NotAccelerated("ratings that are not a list of tuples")
     if not rows:
         raise NotAccelerated("no ratings")
     if set(map(len, rows)) != {4}:
         raise NotAccelerated("ratings of another length than four")
     users, items, ratings = (list(map(itemgetter(place), rows)) for place in range(3))
     if set(map(type, ratings)) != {float}:
-        raise NotAccelerated("ratings that are no floats")
+        raise NotAccelerated("ratings that are not floats")
     columns = [_codes(ids) for ids in (users, items)]
     (user_codes, user_ids), (item_codes, item_ids) = columns
     values = np.array(ratings)
@@ -362,9 +362,9 @@ def _lists(pairs: list[Any], lengths: list[int], n_others: int) -> GroupedLists:
         raise NotAccelerated(UNUSUAL)
     others, ratings = (list(map(itemgetter(place), pairs)) for place in range(2))
     if not set(map(type, ratings)) <= NUMBERS or not set(map(type, others)) <= {int}:
-        raise NotAccelerated("ratings that are no floats")
+        raise NotAccelerated("ratings that are not floats")
     if int in set(map(type, ratings)) and max(map(abs, ratings)) > LARGEST:
-        raise NotAccelerated("ratings that are no floats")
+        raise NotAccelerated("ratings that are not floats")
     ids = np.array(others, np.int32)
     if ids.min(initial=0) < 0 or ids.max(initial=0) >= n_others:
         raise NotAccelerated(UNUSUAL)

@@ -84,7 +84,7 @@ def _differ(here: Any, there: Any, where: str) -> None:
 
 
 def twin_of(model: surprise.AlgoBase) -> Any:
-    """Return a copy of a model as it is before a fit, with generators of its own."""
+    """Return a copy of a model as it is before a fit, with its own generators."""
     twin = object.__new__(type(model))
     state = {name: value for name, value in vars(model).items() if name != "trainset"}
     vars(twin).update(copy.deepcopy(state))

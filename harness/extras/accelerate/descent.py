@@ -1,8 +1,8 @@
 """Gradient descent of SVD and SVD++ with Surprise's result to the last bit.
 
-A step of SVD changes the vectors of one user and one item alone. So steps may be taken in any order
+A step of SVD changes the vectors of only one user and one item. So steps may be taken in any order
 in which each user's and each item's steps keep theirs, and every number stays the same. Steps that
-depend on each other are in different *waves*; those of one wave are taken several at a time, so
+depend on each other are in different *waves*; steps of one wave are taken several at a time, so
 that the processor adds up several products of vectors where one would wait for each addition.
 """
 
@@ -27,7 +27,7 @@ _drawing = RLock()
 
 
 class Waves(NamedTuple):
-    """Ratings in an order in which those of a wave have no user and no item in common."""
+    """Ratings in an order in which no two of a wave have a user or an item in common."""
 
     starts: Offsets  # shape (n_waves + 1,)
     users: Codes
@@ -58,7 +58,7 @@ def make_waves(by_user: GroupedLists, n_items: int) -> Waves:
 
 @kernel
 def number_waves(offsets: Offsets, items: Codes, last_of_item: Offsets, numbers: Offsets) -> int:
-    """Write each rating's wave: the first after those of its user and of its item so far."""
+    """Write each rating's wave: the first after the waves of its user and of its item so far."""
     n_waves = 0
     for user in range(len(offsets) - 1):
         wave = 0
@@ -183,7 +183,7 @@ def descend(
     qi: Floats,
     n_factors: int,
 ) -> None:
-    """Run one epoch, wave by wave; `means` are those of the users."""
+    """Run one epoch, wave by wave; `means` are the users' means."""
     starts, users, items, ratings = waves
     lr_bu, lr_bi, lr_pu, lr_qi = rates
     reg_bu, reg_bi, reg_pu, reg_qi = penalties

@@ -1,4 +1,4 @@
-"""What stands in the place of each method: Surprise's own code, or the accelerated one if it pays.
+"""Replacements of each method: Surprise's own code, or the accelerated code if it pays.
 
 Nothing here imports the accelerated code before a call is worth it.
 """
@@ -143,7 +143,7 @@ def split(owner: type, name: str, original: Method) -> Method:
 
 
 class FoldScorer:
-    """Stands in for ``fit_and_score``.
+    """Replaces ``fit_and_score``.
 
     `patch` is called with the options in another process, where this object is unpickled.
     """
@@ -174,7 +174,7 @@ class FoldScorer:
 
 
 class JobRunner:
-    """Stands in for joblib's ``Parallel`` in Surprise's own calls, where one process does it all.
+    """Replaces joblib's ``Parallel`` in Surprise's own calls, where one process does it all.
 
     A search holds all its folds in any case; `cross_validate` makes one after the other, and
     `holds_folds` is False.

@@ -1,4 +1,4 @@
-"""The estimates of many pairs, with details, as ``estimate`` gives them one by one."""
+"""The estimates of many pairs, with the details that ``estimate`` gives one by one."""
 
 from __future__ import annotations
 
@@ -369,7 +369,7 @@ def _sizes(kind: type, model: Any) -> dict[str, int]:
 
 
 def require_own_dictionaries(model: Any) -> None:
-    """Refuse neighbours whose dictionaries are no longer those of the training set."""
+    """Refuse neighbours whose dictionaries no longer belong to the training set."""
     trainset, attributes = model.trainset, vars(model)
     names = ("ur", "ir") if model.sim_options["user_based"] else ("ir", "ur")
     for own, name in zip(("xr", "yr"), names, strict=True):

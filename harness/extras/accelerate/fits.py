@@ -1,4 +1,4 @@
-"""The ``fit`` of Surprise's algorithms, with the attributes of its own to the last bit."""
+"""The ``fit`` of Surprise's algorithms, with the same attributes to the last bit."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SMALL = 2048
 """Most users or items whose similarities are made at once; of more, when somebody reads them."""
 _PREPARED: WeakKeyDictionary[surprise.AlgoBase, Learnt] = WeakKeyDictionary()
 FEW_STEPS = round(worth.LOADING / worth.IMPLICIT_STEP)
-"""Of SVD++ in Surprise's order: what a core does in less than half a second.
+"""Steps of SVD++ in Surprise's order that a core does in less than half a second.
 
 No fit of more steps is left to Surprise, so that its factors do not depend on what was loaded.
 """
@@ -65,7 +65,7 @@ def fit(
 
 
 def require_ordinary(owner: type, model: surprise.AlgoBase) -> Any:
-    """Return the entry of a class; refuse a model whose ``fit`` is not that of the class."""
+    """Return the entry of a class; refuse a model whose ``fit`` is not the method of the class."""
     entry = registry.entry_of(owner)
     if entry is None or entry.model_class is not owner or owner not in FITS:
         raise NotAccelerated("a class that Surprise does not have")
@@ -174,7 +174,7 @@ def say_similarities(model: Any, name: str) -> None:
 
 def _require_finite(columns: ColumnTrainset) -> None:
     if not np.isfinite(columns.by_user.ratings).all():  # of which Surprise makes whole numbers
-        raise NotAccelerated("a rating that is no number")
+        raise NotAccelerated("a rating that is not a number")
 
 
 def _fit_slope_one(model: Any, entry: Any, columns: ColumnTrainset) -> Learnt:

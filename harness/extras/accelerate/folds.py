@@ -60,7 +60,7 @@ def _columns(algo: Any, testset: Any) -> Columns | list[Any]:
         rows = scored_rows(testing.trainset_of(algo), testset)
         estimator = testing.estimator_for(algo, rows)
         if not rows.members or rows.truth is None:
-            raise NotAccelerated("a test set that is empty or has ratings that are no floats")
+            raise NotAccelerated("a test set that is empty or has ratings that are not floats")
         outcome = testing.outcome_of(algo, estimator, rows)
         mean, scale = testing.mean_for(algo, outcome), algo.trainset.rating_scale
         return lambda: rows.column(0), rows.truth, clipped(outcome, mean, scale)

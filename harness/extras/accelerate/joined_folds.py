@@ -31,7 +31,7 @@ def fit_joined(
     Parameters
     ----------
     model : SVD
-        Whose parameters are those of all fits.
+        A model with the parameters of all fits.
     trainsets : sequence of ColumnTrainset
         What it is fitted on.
     first_vectors : sequence

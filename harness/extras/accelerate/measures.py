@@ -28,7 +28,7 @@ def columns_of_predictions(
 def numbers(values: list[Any]) -> Floats:
     """Return ratings or estimates as an array."""
     if not set(map(type, values)) <= NUMBERS:
-        raise NotAccelerated("ratings or estimates that are no floats")
+        raise NotAccelerated("ratings or estimates that are not floats")
     return np.array(values, np.float64)
 
 

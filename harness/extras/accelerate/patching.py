@@ -21,7 +21,7 @@ from harness.extras.accelerate.calls import AccelerationError, Options, is_activ
 from harness.extras.accelerate.worth import US
 
 VERSIONS = ("1.1.5",)
-"""Of Surprise, whose results are the same."""
+"""Versions of Surprise whose results are the same."""
 _MISSING: Any = object()
 _changing = RLock()
 
@@ -105,8 +105,8 @@ def patch_surprise(
     Raises
     ------
     AccelerationError
-        With `strict`, for a version of Surprise that has not been checked. Without it, a warning
-        says so and nothing is patched.
+        With `strict`, for a version of Surprise that has not been checked. Without it, there is a
+        warning and nothing is patched.
 
     Notes
     -----
@@ -171,7 +171,7 @@ def _make_what_waits() -> None:
 def patched_surprise(
     *, strict: bool = False, compare: bool = False, verbose: bool = False, exact: bool = False
 ) -> Iterator[None]:
-    """Patch Surprise within a ``with`` block; parameters are those of `patch_surprise`.
+    """Patch Surprise within a ``with`` block; parameters are the same as for `patch_surprise`.
 
     >>> import harness
     >>> with harness.patched_surprise():

@@ -54,7 +54,7 @@ def clipped(outcome: Estimated, mean: float, scale: tuple[float, float]) -> Floa
 
 
 def details(outcome: Estimated) -> Iterator[dict[str, Any]]:
-    """Yield what ``details`` of each prediction is, a dictionary of its own."""
+    """Yield ``details`` of each prediction, a separate dictionary for each."""
     reasons, counts = outcome.reasons, outcome.counts
     if counts is None and not reasons.any():
         return map(dict.copy, repeat(NOTHING_AMISS, len(reasons)))

@@ -51,7 +51,7 @@ class _Code:
         self.first, self.stop, self.n_factors, self.sums = arrays[4:]
 
     def address(self, side: int, row: Any, n_rows: Any) -> Any:
-        """Return where the vector of a row lies; of a row behind the last, that of the last."""
+        """Return where the vector of a row lies; for a row behind the last, the last row's."""
         from numba.core import cgutils
 
         builder, codes, vectors = self.builder, self.codes[side], self.sides[side]
@@ -145,4 +145,4 @@ def _generate(context: Any, builder: Any, signature: Any, values: Any) -> None:
 dot_products = Instruction(_dot_products, _generate)
 """``dot_products(pu, qi, users, items, first, stop, n_factors, sums)``: write the products of the
 vectors of some rows' users and items, at most `PAIRS`, into `sums`, which has as many places. The
-places behind those of the rows are no sums of theirs."""
+places behind the rows' places are not sums of theirs."""

@@ -113,7 +113,7 @@ def test(original: Method) -> Method:
 
 
 def predict(_: Method | None) -> Method:
-    """Return the ``predict`` of a class that inherits that of ``AlgoBase``."""
+    """Return the ``predict`` of a class that inherits it from ``AlgoBase``."""
 
     @wraps(surprise.AlgoBase.predict)
     def predict(self: Any, *arguments: Any, **options: Any) -> Any:
@@ -192,7 +192,7 @@ def compute_similarities(original: Method) -> Method:
 
 
 def _same_for_twin(model: Any, original: Method, name: str) -> Callable[[Any], None]:
-    """Return what compares a value with that of Surprise's method for a copy of a model."""
+    """Return what compares a value with the result of Surprise's method for a copy of a model."""
     twin = comparison.twin_of(model) if state.options.compare else None
 
     def check(value: Any) -> None:
@@ -321,7 +321,7 @@ def split(
 def _folds(
     name: str, ours: Iterator[splits.Fold], theirs: Iterator[splits.Fold] | None, iterator: Any
 ) -> Iterator[splits.Fold]:
-    """Yield folds; if there are those of Surprise too, both from the same random numbers."""
+    """Yield folds; if there are Surprise's folds too, both from the same random numbers."""
     end = object()
     while True:
         before = Streams(getattr(iterator, "random_state", None))

@@ -11,7 +11,7 @@ COLUMNS = ("call", "way", "reason", "calls", "seconds", "seconds of surprise", "
 
 
 class Report(pd.DataFrame):
-    """A table of calls that is printed in 80 columns, with each reason on a line of its own."""
+    """A table of calls that is printed in 80 columns, with each reason on its own line."""
 
     def __repr__(self) -> str:
         if not {*COLUMNS} <= {*self.columns}:

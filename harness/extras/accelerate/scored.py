@@ -31,7 +31,7 @@ class Scored(NamedTuple):
 
 
 MANY = 100
-"""Pairs of a test set whose columns are kept; those of fewer are made again as fast."""
+"""Pairs of a test set whose columns are kept; columns of fewer are made again as fast."""
 _LAST: WeakKeyDictionary[surprise.Trainset, Scored] = WeakKeyDictionary()
 """The last test set of each training set, as long as that lives."""
 
@@ -60,7 +60,7 @@ def scored_rows(trainset: surprise.Trainset, rows: Any) -> Scored:
     ):
         return last
     if not set(map(type, rows)) <= {tuple, list} or not set(map(len, rows)) <= {3}:
-        raise NotAccelerated("a test set whose members are no triples")
+        raise NotAccelerated("a test set whose members are not triples")
     users, items, ratings = (list(map(itemgetter(place), rows)) for place in range(3))
     truth = np.array(ratings, np.float64) if set(map(type, ratings)) <= NUMBERS else None
     codes = [

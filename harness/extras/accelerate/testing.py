@@ -48,7 +48,7 @@ def estimator_for(model: surprise.AlgoBase, rows: Scored | None = None) -> Estim
 
 
 def trainset_of(model: surprise.AlgoBase) -> surprise.Trainset:
-    """Return the training set of a fitted model; refuse a model that does something of its own."""
+    """Return the training set of a fitted model; refuse a model that does something else."""
     kind_of(model)
     trainset = getattr(model, "trainset", None)
     if trainset is None:

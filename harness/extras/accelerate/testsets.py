@@ -52,7 +52,7 @@ class AntiTestset(LazyList):
         super().__init__(int(self.offsets[-1]), self.rows)
 
     def is_of(self, trainset: surprise.Trainset) -> bool:
-        """Return whether the raw ids of all pairs are still those of their inner ids."""
+        """Return whether the raw ids of all pairs still belong to their inner ids."""
         if not self.unread or self.trainset is not trainset:
             return False
         for inner_ids, raw_ids in zip(names_of(trainset), (self.users, self.items), strict=True):

@@ -32,9 +32,9 @@ States = list[descent.State | None]  # None where a fit must be done by itself
 FitAll = Callable[[list["PlannedFit"], FirstVectors], States]
 Job = tuple[Callable[..., Scores], tuple[Any, ...], dict[str, Any]]  # as of ``joblib.delayed``
 HELD_BYTES = 1 << 28
-"""Of vectors that were drawn in the order of the jobs, and of folds, that wait for their fit."""
+"""Bytes of vectors that were drawn in the order of the jobs, and of folds that await their fit."""
 RATING_BYTES = 128
-"""Of a rating of a fold, in its columns and its test set."""
+"""Bytes of a rating of a fold, in its columns and its test set."""
 
 
 @dataclass
@@ -179,7 +179,7 @@ def _run_batch(planned: list[PlannedFit], fit_all: FitAll) -> list[Scores]:
 
 
 def _run_fitted(fit: PlannedFit, learnt: descent.State | None, seconds: float) -> Scores:
-    """Run a job whose fit is done; `seconds` are its share of a loop."""
+    """Run a job whose fit is done; `seconds` are its proportion of a loop."""
     if learnt is not None:
         fits.prepare(fit.model, learnt)
     try:

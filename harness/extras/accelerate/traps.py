@@ -39,7 +39,7 @@ def _is_inside(module: str) -> bool:
 
 
 def warn_of_ratings(ratings: Floats, scale: tuple[Any, Any]) -> None:
-    """Warn of ratings that are no numbers, or outside the scale."""
+    """Warn of ratings that are not numbers, or outside the scale."""
     lowest, highest = scale
     if not all(isinstance(bound, Real) for bound in scale):
         return

@@ -190,5 +190,5 @@ def _number(value: object) -> float:
 
 
 def length(rows: object) -> int:
-    """Return how many rows there are; 0 if nothing says so."""
+    """Return how many rows there are; 0 if it is unknown."""
     return len(rows) if isinstance(rows, Sequence) else 0

@@ -28,7 +28,7 @@ class Finding(Record):
     what, where : str
         What was found, with its numbers; and the rows, users or algorithms.
     effect : dict of str to dict of str to float
-        By metric, its values with and without the fault, or under each choice; None if unknown.
+        By metric, its values with and without the problem, or under each choice; None if unknown.
     case : str
         A published case.
     """
@@ -78,7 +78,7 @@ class Audit(Record):
 
 
 def _text(audit: Audit) -> Iterator[str]:
-    """Yield paragraphs; the published case of a check stands below its last finding."""
+    """Yield paragraphs; the published case of a check follows its last finding."""
     shown = [finding for finding in audit.findings if not finding.is_usual]
     levels = [finding.level for finding in shown]
     counts = {word: levels.count(word) for word in ("fault", "caution")}

@@ -68,7 +68,7 @@ def audit(
     metric : str, optional
         A label with a cut-off rank; by default ``ndcg@10``, of a run its nDCG nearest to it.
     beside : sequence of path
-        Other predictions that stand in one table with these.
+        Other predictions that are in one table with these.
     results : path
         Folder in which a run is looked for by its name.
 

@@ -86,7 +86,7 @@ def _check_table(
     where: dict[str, Any] = {"table": _place(info, key), "best": best["algorithm"]}
 
     def beside(column: str, name: str) -> Values:
-        """Return the value of the best row, and that of its algorithm in another table."""
+        """Return the value of the best row, and its algorithm's value in another table."""
         same = [name for name in (*GROUP, "algorithm") if name != column]
         rivals = run.table[(run.table[same] == best[same]).all(axis=1)].set_index(column)[label]
         there = {str(title): float(v) for title, v in rivals.items() if str(title).startswith(name)}
@@ -129,7 +129,7 @@ def _check_table(
 
 
 def _check_outputs(search: AuditSearch, run: Run) -> dict[tuple[str, str], int]:
-    """Search the estimates of evaluated users; the first fold of a row with a fault counts.
+    """Search the estimates of evaluated users; the first fold of a row with a problem counts.
 
     Return by table and row how many test pairs are of evaluated users; nothing without the file.
     """

@@ -21,7 +21,7 @@ from harness.results.scores import or_none
 
 SHOWN = 0.001  # smaller differences by a definition are not reported
 NEARLY_ALL, MOST, CLOSE = 0.9, 0.5, 0.05
-"""Shares of equal estimates that are a fault; of a value, within which a random order is close."""
+"""Proportions of equal estimates that are a problem, and of a value that a random order is near."""
 FEW, NEGATIVES, EXPECTED = 5, 20, 10
 """Estimates at one end that show a scale, or ids that show a cut; unrated items in every list that
 look like a sample; rows expected by chance of which none is there by another cause."""
@@ -45,7 +45,7 @@ class AuditSearch:
         self.open: dict[str, str] = {}
 
     def found(self, code: str, effect: Values | None = None, **values: Any) -> None:
-        """Add a finding, whose sentences stand under its code in ``checks.toml``."""
+        """Add a finding, whose sentences are listed under its code in ``checks.toml``."""
         check, _, kind = code.partition(".")
         declared = {"where": ""} | checks()[check] | checks()[check][kind]
         values = plain(values | {"label": self.label, "k": self.k})
@@ -97,13 +97,13 @@ class AuditSearch:
         return {str(metric): of_metric.mean for metric, of_metric in scores.items()}
 
     def effect(self, *sides: tuple[pd.DataFrame, pd.DataFrame | None] | None) -> Values:
-        """Return what changes from the tables as they are to those without a fault.
+        """Return what changes from the tables as they are to the tables without a problem.
 
         None is for tables that cannot be scored.
         """
         before, after = ({} if side is None else self.scores(*side) for side in sides)
         return {
-            label: {"as it is": before.get(label), "without the fault": value}
+            label: {"as it is": before.get(label), "without the problem": value}
             for label, value in after.items()
             if value != before.get(label)
         }

@@ -41,7 +41,7 @@ def read(path: Path, required: Roles, optional: Roles, form: str = RUN) -> pd.Da
 
 
 def usable(search: AuditSearch, rows: pd.DataFrame, truth: pd.DataFrame | None) -> Tables:
-    """Return the tables without estimates that are no numbers, and the first row of each pair."""
+    """Return the tables without estimates that are not numbers, and the first row of each pair."""
     finite = np.isfinite(rows["key"].to_numpy())
     wrong, rows = rows[~finite], rows[finite]
     if not len(rows):

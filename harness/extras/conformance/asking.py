@@ -120,8 +120,8 @@ def ask(target: str, python: str = sys.executable) -> dict[str, Got]:
             said = [line.strip() for line in done.stderr.splitlines() if line.strip()]
             reason = (said or ["it ended"])[-1][:300]
             raise HarnessError(
-                f"cannot be asked ({reason}); name a function, or a class "
-                "without arguments, as file.py:name, or as module:name of an installed module"
+                f"cannot be asked ({reason}); name a function, or a class without arguments, in "
+                "the form file.py:name, or module:name for an installed module"
             )
         found: dict[str, Got] = json.loads(written.read_text(encoding="utf-8"))
         return found

@@ -1,4 +1,4 @@
-"""Learning curves: one test set, by the share of the training ratings that models saw."""
+"""Learning curves: one test set, by the proportion of the training ratings that models saw."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from harness.schema.sections import written
 from harness.statistics.pairs import SEED_TESTS, PairedTest
 
 CODE = "training-share"
-"""Of the note on a split whose training set is a share of another's."""
+"""Code of the note on a split whose training set is a proportion of another's."""
 UNTRAINED = frozenset({"Random"})
 """Rows that no rating can help."""
 Answer = Literal["gain", "loss", "undecided"]
@@ -45,11 +45,11 @@ class Curve:
     Parameters
     ----------
     dataset, split, candidates : str
-        Display names; the split is that of the largest share.
+        Display names; the split has the largest proportion.
     by : str
-        What was drawn: ``rating``, ``user`` or ``time``.
+        The sampled unit: ``rating``, ``user`` or ``time``.
     tables : dict of float to str
-        The identity of a table by the share of its training ratings, rising.
+        The identity of a table by the proportion of its training ratings, rising.
     """
 
     dataset: str
@@ -72,7 +72,7 @@ class Curve:
 def curves_of(
     splits: Iterable[SplitInfo], tables: Mapping[str, tuple[str, str, str]]
 ) -> list[Curve]:
-    """Return the curves of a run; none where no split has a share of another's training set.
+    """Return the curves of a run; none where no split has a proportion of another's training set.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ def gains(
     seed: int,
     algorithms: Iterable[str],
 ) -> pd.DataFrame:
-    """Compare the two largest shares of a curve, user by user.
+    """Compare the two largest proportions of a curve, user by user.
 
     Parameters
     ----------
@@ -235,9 +235,9 @@ def gains(
     Returns
     -------
     DataFrame
-        ``algorithm``, ``few`` and ``many`` (the shares), ``difference`` of the value of many less
-        that of few, ``low``, ``high``, ``p``, ``p_adjusted``, ``n_users``, and ``answer``: gain,
-        loss or undecided.
+        ``algorithm``, ``few`` and ``many`` (the proportions), ``difference`` of the value of many
+        less the value of few, ``low``, ``high``, ``p``, ``p_adjusted``, ``n_users``, and
+        ``answer``: gain, loss or undecided.
     """
     few, many = [*curve.tables][-2:]
     of_table = {

@@ -1,4 +1,4 @@
-"""A metric against the share of the training ratings that models saw: learning curves."""
+"""A metric against the proportion of the training ratings that models saw: learning curves."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LOGARITHMIC = 4
 
 
 class LearningPlot(Plot):
-    """A metric by share of the training ratings, drawn with the table of the largest share."""
+    """A metric by proportion of the training ratings, shown with the table of the largest one."""
 
     name = "learning"
     is_optional = True
@@ -38,7 +38,7 @@ class LearningPlot(Plot):
         curves = required_curves(self.summary.info)
         largest = {[*curve.tables.values()][-1]: curve for curve in curves}
         if (curve := largest.get(self.table.key)) is None:
-            raise self._nothing("the curve is drawn with the table of its largest share")
+            raise self._nothing("the curve is part of the table of its largest fraction")
         return curve
 
     def _select(self) -> pd.DataFrame:

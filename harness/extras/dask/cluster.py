@@ -135,7 +135,7 @@ class Cluster:
         """When the last worker was lost; None while there is one."""
 
     def close(self) -> None:
-        """Leave the cluster; a lost scheduler needs no error of its own."""
+        """Leave the cluster; a lost scheduler needs no separate error."""
         with suppress(TimeoutError, OSError):
             self.client.close(timeout=2.0)
 
@@ -370,7 +370,7 @@ async def _result_of(future: Future) -> object:
 
 
 def _stranded(pending: dict[Future, Submission], usable: dict[str, int]) -> list[Future]:
-    """Return the tasks that may run on lost workers alone."""
+    """Return the tasks that may run only on lost workers."""
     return [
         future
         for future, submission in pending.items()

@@ -37,7 +37,7 @@ STAGES = {
     "plain_fit": "fitting SVD in plain Surprise",
     "accelerated_fit": "fitting SVD with compiled loops",
 }
-"""Of the probe, in its order."""
+"""Steps of the probe, in its order."""
 
 
 @dataclass

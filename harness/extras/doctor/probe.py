@@ -1,4 +1,4 @@
-"""What a process of its own tries for `harness doctor`: imports, the compiler, and one fit.
+"""Trials of `harness doctor` in a separate process: imports, the compiler, and one fit.
 
 A broken library can end or hang a process, so `examination` starts this one and waits some seconds.
 It prints a JSON object when a stage begins and when it ends.
@@ -13,7 +13,7 @@ import warnings
 from typing import Any
 
 N_RATINGS = 10_000
-"""Of the fit: plain Surprise takes some tenths of a second for it."""
+"""Ratings of the fit: plain Surprise takes some tenths of a second for it."""
 N_EPOCHS = 10
 _fitted: dict[str, Any] = {}
 """The training set and the plain model, of one stage for the next."""

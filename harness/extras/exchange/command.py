@@ -48,13 +48,13 @@ ROUNDING = 1e-12
 
 
 class _Scored(NamedTuple):
-    """What is shown and written."""
+    """The output on the screen and in files."""
 
     rows: list[list[object]]
     users: list[pd.DataFrame]
     notes: list[str]
     values: list[dict[str, Any]]
-    """Of each row its name, its values by metric, users and seconds; not rounded."""
+    """For each row its name, its values by metric, users and seconds; not rounded."""
     indistinct: dict[str, list[str]]
     """By metric, notes on files whose every order scores the same."""
 
@@ -253,7 +253,7 @@ def _score_against(
 
 
 def _names(files: Sequence[Path]) -> dict[Path, str]:
-    """Return what the rows of files are called, each by a name of its own."""
+    """Return what the rows of files are called, each by its own name."""
     names = distinct_names([path.name for path in files], [{"path": str(path)} for path in files])
     return dict(zip(files, names, strict=True))
 

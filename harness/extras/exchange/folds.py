@@ -278,8 +278,8 @@ class _File:
             if (unknown := np.flatnonzero(codes[-1] < 0)).size:
                 raise ResultsError(
                     f"{path}: {len(unknown):,} of {counted(len(of_rows), 'row')} with a {role} "
-                    f"that {ratings.name} does not have, as {str(of_rows[unknown[0]])!r}; write "
-                    "ids as the exported files do"
+                    f"that {ratings.name} does not have, such as {str(of_rows[unknown[0]])!r}; "
+                    "write ids as the exported files do"
                 )
         self.rows = ListedRows(codes[0], codes[1], values)
         if not self.by_rank:

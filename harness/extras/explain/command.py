@@ -44,8 +44,8 @@ def similar(
 ) -> int:
     """Fit one row on all ratings and show the items, or users, most similar to one.
 
-    Of neighbour methods these are their similarities, of items with `user_based: false`; of SVD,
-    SVDpp, NMF and PureSVD the cosines of factors. The table is CSV.
+    For neighbour methods these are their similarities, between items with `user_based: false`. For
+    SVD, SVDpp, NMF and PureSVD they are the cosines of factors. The table is CSV.
     """
     if (item is None) == (user is None):
         raise HarnessError("similar: give one of --item and --user")

@@ -94,11 +94,11 @@ def explain(
     Notes
     -----
     A neighbour v of u adds ``sim(u, v) d(v) / Σ sim``, where d is the rating (KNNBasic), its
-    deviation from the mean of v, divided by the standard deviation of v and multiplied by that of
-    u (KNNWithZScore), or its deviation from the baseline estimate (KNNBaseline). A factor f adds
-    ``p_uf q_if``. In SVDpp an item j that u has rated adds ``y_j q_i / √|I_u|``, and with `factors`
-    these are part of p. In SlopeOne it adds ``dev_ij / |R_i(u)|``, in EASE ``x_uj B_ji``, in
-    PureSVD ``x_uj v_j v_i``, in BinaryItemKNN ``s_ji``.
+    deviation from the mean of v, divided by the standard deviation of v and multiplied by the one
+    for u (KNNWithZScore), or its deviation from the baseline estimate (KNNBaseline). A factor f
+    adds ``p_uf q_if``. In SVDpp an item j that u has rated adds ``y_j q_i / √|I_u|``, and with
+    `factors` these are part of p. In SlopeOne it adds ``dev_ij / |R_i(u)|``, in EASE ``x_uj B_ji``,
+    in PureSVD ``x_uj v_j v_i``, in BinaryItemKNN ``s_ji``.
     Source: Hug 2020, doi:10.21105/joss.02174.
 
     Examples
@@ -310,7 +310,7 @@ def _alike_users(model: surprise.AlgoBase, u: int, i: int) -> list[Neighbour]:
 def _rated_terms(
     model: surprise.AlgoBase, name: str, u: int, i: int
 ) -> tuple[list[Term], list[Neighbour]]:
-    """Return the terms of algorithms that have neither neighbours nor factors of their own."""
+    """Return the terms of algorithms that have neither neighbours nor factors."""
     if name == "BaselineOnly":
         return _biases(model, u, i), []
     if name == "CoClustering":

@@ -33,7 +33,7 @@ def similar(
     ----------
     model : surprise.AlgoBase
         Fitted, by `harness.fit` or by its own ``fit``. A neighbour method has similarities of
-        items with ``sim_options={"user_based": False}``, else of users. Of SVD, SVDpp, NMF and
+        items with ``sim_options={"user_based": False}``, else of users. For SVD, SVDpp, NMF and
         PureSVD, similarities are cosines of the factors of items or of users.
     item, user : object
         The raw id of one item, or of one user.
@@ -45,7 +45,7 @@ def similar(
     DataFrame
         Columns ``item`` (or ``user``), ``similarity`` and ``rank`` (from 1), without the one that
         was asked for. Only similarities above 0 are listed, so there may be fewer than `n`; equal
-        ones are in an order that depends on the ids alone.
+        ones are in an order that depends only on the ids.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def similar(
     """
     if (item is None) == (user is None):
         both = "neither `item` nor" if item is None else "both `item` and"
-        raise AlgorithmError(f"similar: {both} `user`; give one of them, as item='1'")
+        raise AlgorithmError(f"similar: {both} `user`; give one of them, such as item='1'")
     if n < 1:
         raise AlgorithmError(f"similar: n is {n}; give a whole number from 1")
     side, asked = ("item", item) if user is None else ("user", user)

@@ -55,16 +55,17 @@ def update(
     Raises
     ------
     AlgorithmError
-        If the model is not fitted, is of a class of your own, or `epochs` is not for its class.
+        If the model is not fitted, belongs to your own class, or `epochs` is not for its class.
     DataError
-        For a pair that is given twice, ratings that are no numbers or outside the scale, and ids
-        that are numbers where those of training are text, or the reverse.
+        For a pair that is given twice, ratings that are not numbers or outside the scale, and ids
+        that are numbers where the ids of training are text, or the reverse.
 
     Notes
     -----
-    SVD, SVDpp, NMF and BaselineOnly with ``sgd`` go on from their biases and factors; those of new
-    users and items are drawn as at the beginning of a fit. All other algorithms are fitted to all
-    ratings: they have no random start, but for CoClustering, and are what a fit on all gives.
+    SVD, SVDpp, NMF and BaselineOnly with ``sgd`` go on from their biases and factors; biases and
+    factors of new users and items are drawn as at the beginning of a fit. All other algorithms are
+    fitted to all ratings: they have no random start, but for CoClustering, and are what a fit on
+    all gives.
 
     Examples
     --------
@@ -114,7 +115,7 @@ def _columns_of(
         users, items = (as_ids([row[side] for row in rows]) for side in (0, 1))
         frame = pd.DataFrame({"user": users, "item": items, "rating": [row[2] for row in rows]})
     if frame.empty:
-        raise DataError("ratings: none; give some, as [(user, item, rating)]")
+        raise DataError("ratings: none; give some, such as [(user, item, rating)]")
     if frame[["user", "item"]].isna().any(axis=None):
         raise DataError("ratings: a user or an item without an id; give one, or drop the rating")
     values = on_scale(trainset, frame)
@@ -177,7 +178,7 @@ def _check_kind(side: str, ids: list[object], trained: Sequence[object]) -> None
 def _with(
     lists: GroupedLists, owners: Codes, others: Codes, ratings: Floats, n_owners: int
 ) -> GroupedLists:
-    """Return lists with more ratings behind those of each owner; a known pair has the new one."""
+    """Return lists with more ratings behind each owner's; a known pair has the new one."""
     before = np.repeat(np.arange(len(lists.offsets) - 1, dtype=np.int64), np.diff(lists.offsets))
     span = int(max(lists.ids.max(initial=0), others.max(initial=0))) + 1
     old_pairs = pd.Index(before * span + lists.ids)

@@ -56,7 +56,7 @@ class GatedRow:
 
 @dataclass(frozen=True)
 class Decision:
-    """What the scores of the same users decide, as `decide` returns it.
+    """The decision from the scores of the same users, returned by `decide`.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ class Gate:
         Users whose two scores differ.
     is_at_limit : bool
         Whether every user drops by exactly the tolerance, so that nothing is tested; then
-        `p_tolerance` is that of a coin that falls on one side for all.
+        `p_tolerance` is the p-value of a coin that falls on one side for all.
     """
 
     verdict: Verdict
@@ -221,7 +221,7 @@ def gate(
         What is in use; the row of the name `row` by default, and without it the best of `old`.
     tolerance : float or str
         At least 0: how much worse counts as no worse, in the unit of the metric; a text such as
-        ``"1%"`` is a share of the mean of `old`.
+        ``"1%"`` is a proportion of the mean of `old`.
     confidence : float
         In (0, 1), of the two-sided interval of the difference.
     dataset, split, candidates : str, optional
@@ -468,9 +468,10 @@ def decide(
     The hypothesis is a mean difference of exactly minus the tolerance. *Worse* and *not worse* need
     both the whole interval on their side and a randomisation test that rejects the hypothesis: the
     two-sided p-value is at most :math:`1 - c`, so the one-sided one at most :math:`(1 - c) / 2`,
-    where :math:`c` is the confidence. An interval alone does not decide: a few users who all lose
-    give resamples without a spread. The test is exact under its hypothesis for differences that are
-    symmetric around minus the tolerance, and needs :math:`1 - \log_2 (1 - c)` users: six at 95%.
+    where :math:`c` is the confidence. The interval does not decide by itself: a few users who all
+    lose give resamples without a spread. The test is exact under its hypothesis for differences
+    that are symmetric around minus the tolerance, and needs :math:`1 - \log_2 (1 - c)` users: six
+    at 95%.
 
     Parameters
     ----------

@@ -60,7 +60,7 @@ def history(
 
     What changed since the run before is beside each value: settings, code, and versions of
     packages. A line is drawn where two values cannot be compared, because data, split, definition
-    or seed differ, or other cells failed. The difference to the baseline is that of the same run,
+    or seed differ, or other cells failed. The difference to the baseline is within one run,
     on the same data, so it can be followed where the data change every day.
     """
     (run,) = options.opened((name,), results)
@@ -109,7 +109,7 @@ def _show(line: HistoryLine, baseline: str) -> None:
 
 
 def _difference(point: Point, places: int) -> str:
-    """Return the difference to the baseline and its interval, as ``+0.012 (0.003 to 0.021)``."""
+    """Return the difference to the baseline with its interval: ``+0.012 (0.003 to 0.021)``."""
     if point.difference is None:
         return ""
     text = rounded(point.difference, places)

@@ -29,7 +29,7 @@ HEIGHT, NAME = 2.5, 0.16
 LONGEST_TITLE = 44
 """Characters of a line of a title."""
 SHIFT = 0.3
-"""Of the space between two runs, what all rows of one take."""
+"""The part of the space between two runs that all rows of one take."""
 Runs = Sequence[tuple[str, str]]
 """Start and name of each run, in order."""
 

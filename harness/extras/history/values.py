@@ -40,7 +40,7 @@ class Point:
     changes : list of str
         Changes since the one before it with which both can be compared: settings, code, versions.
     difference, difference_low, difference_high : float or None
-        The value less that of the baseline in the same run, so on the same data, and its interval,
+        The value less the baseline's value in the same run, so on the same data, and its interval,
         in the unit of the metric; None for the baseline itself, and where one has no value.
     """
 
@@ -82,7 +82,7 @@ class HistoryLine:
     def difference_parts(self) -> list[list[Point]]:
         """The points in parts within which differences can be compared.
 
-        Both rows of a difference have the data and the split of its run, whatever those of another.
+        Both rows of a difference have the data and the split of its run, whatever another run has.
         """
         return self._divided({DEFINITION})
 

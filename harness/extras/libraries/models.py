@@ -1,4 +1,4 @@
-"""Models of other libraries as rows: each library in an environment and a process of its own.
+"""Models of other libraries as rows: each library has its own environment and process.
 
 A config's ``{library: cornac, model: MF}`` is the algorithm ``cornac/MF``. Its `fit` hands the
 training set as a Parquet file to a runner in the library's interpreter, which trains the model and
@@ -157,7 +157,7 @@ class LibraryModel(Preferring):
     """A model of another library; its estimates are the scores that came back.
 
     An item without a score comes last in a user's catalogue; a single estimate is impossible, the
-    default the mean of the training ratings, or the lowest score where scores are no ratings.
+    default the mean of the training ratings, or the lowest score where scores are not ratings.
     """
 
     def __init__(
@@ -260,7 +260,7 @@ class LibraryModel(Preferring):
 
 
 class LibraryEntry(Algorithm):
-    """What is known of all models of other libraries; `entry` makes that of one of them."""
+    """The entry of all models of other libraries; `entry` makes the entry of one of them."""
 
     kind: ClassVar = "library"
     is_probed: ClassVar = False

@@ -1,4 +1,4 @@
-"""What is expected of plug-ins that take part in runs and commands, one kind a module.
+"""Expectations of plug-ins that take part in runs and commands, one kind a module.
 
 Page: docs/how-to/other-plug-ins.md
 """

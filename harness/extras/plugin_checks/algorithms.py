@@ -21,7 +21,7 @@ from harness.models import files as model_files
 T = TypeVar("T")
 
 N_USERS, N_ITEMS, N_RATINGS = 40, 30, 500
-"""Of the made data; beside them are two users and two items without a training rating."""
+"""Sizes of the made data; beside them are two users and two items without a training rating."""
 CLOSE = 1e-9
 """Largest relative difference of sums in another order, as in a product of matrices."""
 SEED = 7
@@ -60,7 +60,7 @@ def check_algorithm(name: str) -> list[str]:
 
 
 def check_algorithms(names: Sequence[str]) -> dict[str, list[str]]:
-    """Return what is wrong with each algorithm, as `check_algorithm` does."""
+    """Return the problems of each algorithm; see `check_algorithm`."""
     return conformance.problems_of(__name__, names)
 
 
@@ -98,7 +98,7 @@ def steps(name: str) -> Iterator[str | bytes]:
     again = _attempt("a second fit", lambda: _fitted(name, made_data()[1]))
     of_again = _attempt("estimate", lambda: _estimates(again, users, items))
     if of_again.tobytes() != estimates.tobytes():
-        yield "a second fit gives other estimates; draw from `random_state` alone"
+        yield "a second fit gives different estimates; draw only from `random_state`"
         return
     yield estimates.tobytes()
     if not entry.draws_in_order:
@@ -110,7 +110,7 @@ def steps(name: str) -> Iterator[str | bytes]:
         loaded = _attempt("saving", lambda: _saved_and_loaded(model))
         of_loaded = _attempt("after `restore`, estimate", lambda: _estimates(loaded, users, items))
         if of_loaded.tobytes() != estimates.tobytes():
-            yield "a saved model gives other estimates; let `state` return all that `fit` learns"
+            yield "a saved model gives different estimates; let `state` return what `fit` learns"
 
 
 def _calls(
@@ -130,7 +130,7 @@ def _calls(
         "predict", lambda: np.array([float(model.predict(*ids, clip=False).est) for ids in raw])
     )
     if not _are_close(predicted, estimates[few]):
-        yield "predict gives other estimates than many pairs at once; let both compute the same"
+        yield "predict gives different estimates from many pairs at once; let both compute the same"
     trainset: ColumnTrainset = model.trainset
     every_user = np.arange(data.n_users, dtype=np.int32)
     rows = _attempt(
@@ -142,7 +142,7 @@ def _calls(
     if not np.isfinite(rows).all():
         yield "rows are not finite; return numbers"
     elif not _are_close(rows, estimates.reshape(data.n_users, -1)[:, trainset.item_codes]):
-        yield "rows are other estimates than those of pairs; let both compute the same"
+        yield "rows are different estimates from pairs; let both compute the same"
 
 
 def _fitted(name: str, trainset: ColumnTrainset) -> surprise.AlgoBase:

@@ -84,7 +84,7 @@ def steps(name: str) -> Iterator[str | bytes]:
         if table.columns.duplicated().any() or not all(isinstance(c, str) for c in table.columns):
             yield "names of its table's columns are not text or are repeated; name each"
     if results[0] != results[1]:
-        yield "the same cells give another result; draw from a seed of its own"
+        yield "the same cells give a different result; draw from its own seed"
     yield results[0]
 
 

@@ -33,7 +33,7 @@ def steps(name: str) -> Iterator[str | bytes]:
     again = _bytes(section.select(split, SEED))
     yield from _shapes(selected, ratings.n_items)
     if _bytes(selected) != again:
-        yield "the same seed gives other candidates; draw from `seed` alone"
+        yield "the same seed gives different candidates; draw only from `seed`"
     if bytes_of(ratings) != before:
         yield "it changes the ratings; work on a copy"
     for method in ("describe", "sentence"):

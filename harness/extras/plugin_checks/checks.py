@@ -1,4 +1,4 @@
-"""Whether plug-ins keep what is expected of their kind, tried in processes of their own.
+"""Whether plug-ins keep what is expected of their kind, tried in their own processes.
 
 A kind has a module with a function `steps(name)`, which yields what is wrong as sentences, and the
 bytes of what it computed. It runs in two processes, so that code which ends its process, or which
@@ -34,7 +34,7 @@ class Findings(NamedTuple):
 
     problems: list[str]
     digest: str
-    """Of what it computed; '' where it computed nothing."""
+    """Digest of what it computed; '' where it computed nothing."""
 
 
 def problems_of(module: str, names: Sequence[str]) -> dict[str, list[str]]:
@@ -58,7 +58,7 @@ def problems_of(module: str, names: Sequence[str]) -> dict[str, list[str]]:
         problems[name] = list(dict.fromkeys(first[name].problems + second[name].problems))
         if len({first[name].digest, second[name].digest} - {""}) > 1:
             problems[name].append(
-                "its numbers are others in another process; draw from its seed alone, and depend "
+                "its numbers differ in another process; draw only from its seed, and depend "
                 "on no order of sets"
             )
     return problems

@@ -12,13 +12,13 @@ from harness.datasets.catalogue import DataSet
 from harness.plugins import registry as plugins
 
 MOST_RATINGS = 200_000
-"""Of a data set of the catalogue that is loaded to try it."""
+"""The most ratings of a data set of the catalogue that is loaded to try it."""
 
 
 def steps(name: str) -> Iterator[str | bytes]:
     """Yield what is wrong with a data set in this process, and its fingerprint.
 
-    Of the catalogue, entries are looked at; a large one, or one that is not on this machine, is not
+    Entries of the catalogue are read; a large data set, or one that is not on this machine, is not
     loaded.
     """
     declared = plugins.find("datasets", name).load()
@@ -29,7 +29,7 @@ def steps(name: str) -> Iterator[str | bytes]:
     first, second = load(name), load(name)
     yield from _ratings(first)
     if first.fingerprint != second.fingerprint:
-        yield "it gives other ratings when it is asked again; draw from a seed of its own"
+        yield "it gives different ratings when it is asked again; draw from its own seed"
     yield first.fingerprint.encode()
 
 

@@ -16,7 +16,7 @@ from harness.metrics.exposure import Exposure
 from harness.metrics.labels import Metric, definition, parse
 
 N_USERS, N_ITEMS, LONGEST, N_TRAINING, N_GENRES = 30, 40, 20, 400, 4
-"""Of the random data; some users have no list, some no judged item."""
+"""Sizes of the random data; some users have no list, some no judged item."""
 RANKS = (1, 5, 100)
 TOLERANCE = 1e-9
 """Values that are out of range by less are rounded ones."""
@@ -40,7 +40,7 @@ def check_metrics(names: Sequence[str]) -> dict[str, list[str]]:
 
     Notes
     -----
-    The code is imported and run, in processes of their own.
+    The code is imported and run, in their own processes.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def steps(name: str) -> Iterator[str | bytes]:
             return
         again = _scores(metric, *evidence())
         if _values(again) != _values(scores):
-            yield f"{metric}: the same input gives other scores; draw nothing without a seed"
+            yield f"{metric}: the same input gives different scores; draw nothing without a seed"
         yield _values(scores)
         is_defined |= not np.isnan(np.append(scores.per_user, scores.mean)).all()
     if not is_defined:
@@ -143,7 +143,7 @@ def _faults(metric: Metric, scores: Scores) -> Iterator[str]:
     if outside.any():
         yield (
             f"{metric}: {counted(int(outside.sum()), 'score')} outside its range {low:g} to "
-            f"{high:g}, as {values[outside][0]:g}; correct the function or declare the range"
+            f"{high:g}, such as {values[outside][0]:g}; correct the function or declare the range"
         )
 
 

@@ -25,5 +25,5 @@ def steps(name: str) -> Iterator[str | bytes]:
     with tempfile.TemporaryDirectory(prefix="harness-") as scratch:
         first, second = (fetch(address, Path(scratch, str(n)), MOST) for n in range(2))
     if first != second:
-        yield "it opens other bytes when it opens an address again; depend on the address alone"
+        yield "it opens different bytes when it opens an address again; depend only on the address"
     yield first.encode()

@@ -22,7 +22,7 @@ SHOWN = {
 def steps(name: str) -> Iterator[str | bytes]:
     """Yield what is wrong with a plot in this process, and the data that it shows.
 
-    A plot that has nothing to show of the small run says so with a `ResultsError`.
+    A plot that has nothing to show of the small run raises a `ResultsError`.
     """
     kind = plugins.find("plots", name).load()
     if not (isinstance(kind, type) and issubclass(kind, Plot)):

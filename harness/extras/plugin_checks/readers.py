@@ -22,7 +22,7 @@ NOISE = {
     "noise": np.random.default_rng(SEED).bytes(4096),
     "CSV": b"user,item,rating\nann,book,4\n",
 }
-"""What is not of a format, unless it is CSV."""
+"""Files that are not of a format, unless it is CSV."""
 
 
 def steps(name: str) -> Iterator[str | bytes]:
@@ -42,7 +42,7 @@ def steps(name: str) -> Iterator[str | bytes]:
             yield "`recognises` returns no bool; return True or False"
             return
         if recognised_by(reader, head, "noise"):
-            yield f"`recognises` says yes to {noise}; let it say yes to files of its format alone"
+            yield f"`recognises` says yes to {noise}; let it say yes only to files of its format"
     with tempfile.TemporaryDirectory(prefix="harness-") as scratch:
         path = Path(scratch, f"ratings{endings[0] if endings else ''}")
         if _write(reader, path):
@@ -64,7 +64,7 @@ def _read(name: str, path: Path) -> Iterator[str | bytes]:
     before = _content(path)
     first, second = (load({"path": str(path), "format": name}) for _ in range(2))
     if first.fingerprint != second.fingerprint:
-        yield "it reads other ratings when it reads a file again; depend on the file alone"
+        yield "it reads different ratings when it reads a file again; depend only on the file"
     if not np.isfinite(first.ratings).all():
         yield "its ratings are not finite; return numbers"
     written = example_ratings(spaces=getattr(reader_named(name), "spaces_in_ids", True))
@@ -82,7 +82,7 @@ def _content(path: Path) -> dict[str, bytes]:
 
 
 def _read_noise(reader: Any, path: Path) -> None:
-    """Let a reader read what is no file of its format; code that ends its process is found so.
+    """Let a reader read what is not a file of its format; code that ends its process is found so.
 
     An exception is right: a run makes it an error with the name of the reader and its package.
     """

@@ -16,7 +16,7 @@ UNKNOWN = "no such parameter anywhere"
 def steps(name: str) -> Iterator[str | bytes]:
     """Yield what is wrong with a source in this process, and the identities of its models.
 
-    A model can need an environment of its own to be fitted, which is left to a run.
+    A model can need its own environment to be fitted, which is left to a run.
     """
     kind = plugins.find("sources", name).load()
     if not (isinstance(kind, type) and issubclass(kind, Source)):
@@ -42,7 +42,7 @@ def steps(name: str) -> Iterator[str | bytes]:
 def _model(source: Source, name: str) -> Iterator[str | bytes]:
     spelled = source.canonical(name)
     if source.canonical(spelled) != spelled:
-        yield f"{name}: its spelling has another spelling; return the one of tables"
+        yield f"{name}: its spelling has another spelling; return the spelling that tables show"
     entry: object = source.entry(name)
     if not (isinstance(entry, type) and issubclass(entry, Algorithm)):
         yield f"{name}: `entry` returns {entry!r}; return a subclass of `Algorithm`"

@@ -17,7 +17,7 @@ from harness.schema.sections import Kind
 from harness.splits.base import FilterSection, Fold, SplitSection
 
 N_USERS, N_ITEMS, N_RATINGS, N_DAYS = 40, 30, 600, 90
-"""Of the random data."""
+"""Sizes of the random data."""
 SEED = 7
 GUESSES = (2, 0.2, "90 days", "2001-10-01", True)
 """For keys without a default."""
@@ -42,7 +42,7 @@ def check_splits(names: Sequence[str]) -> dict[str, list[str]]:
 
     Notes
     -----
-    The code is imported and run, in processes of their own.
+    The code is imported and run, in their own processes.
 
     Examples
     --------
@@ -109,11 +109,11 @@ def _split(section: SplitSection, ratings: Ratings) -> Iterator[str | bytes]:
             raise SplitError(f"{title}no fold; give one at least")
         again = section.splits(ratings, part, SEED, None)
         if _rows(splits) != _rows(again):
-            yield f"{title}the same seed gives other rows; draw from `rng` alone"
+            yield f"{title}the same seed gives different rows; draw only from `rng`"
         allowed = np.arange(len(ratings)) if part is None else part
         for split in splits:
             if len(np.setdiff1d([*split.train, *split.test], allowed)):
-                yield f"{title}rows that are not in what it divides; give rows of that alone"
+                yield f"{title}rows that are not in what it splits; give only rows of that"
         yield _rows(splits)
     for name, text in (("describe", section.describe()), ("sentence", section.sentence())):
         if not (isinstance(text, str) and text.strip()):
@@ -124,12 +124,12 @@ def _filter(section: FilterSection, ratings: Ratings) -> Iterator[str | bytes]:
     mask = np.asarray(section.keep(ratings, SEED))
     if mask.shape != (len(ratings),) or mask.dtype != np.bool_:
         yield (
-            f"`keep` returns {mask.dtype} of shape {mask.shape}; mark each row, as bool of shape "
+            f"`keep` returns {mask.dtype} of shape {mask.shape}; mark each row, with bool of shape "
             f"({len(ratings)},)"
         )
         return
     if not np.array_equal(mask, section.keep(ratings, SEED)):
-        yield "the same seed keeps other rows; draw from `state` alone"
+        yield "the same seed keeps different rows; draw only from `state`"
     if not section.describe().strip():
         yield "`describe` returns no text; return a name"
     yield mask.tobytes()

@@ -54,7 +54,7 @@ def _told(tracker: Tracker, done: Run) -> Iterator[str]:
         tracker.row(row)
     tracker.end(done)
     if config != done.info.config or rows != copies:
-        yield "it changes what it is told; work on a copy"
+        yield "it changes what it is given; work on a copy"
     if _files(done) != files:
         yield "it changes files in the folder of the run; write elsewhere"
 

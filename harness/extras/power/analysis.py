@@ -56,7 +56,7 @@ class PowerAnalysis(Named):
     power : float
         The power that is asked for, in (0, 1).
     level : float
-        Of one test: that of the run, divided by the number of pairs where they are corrected.
+        Level of one test: the run's level, divided by the number of pairs if they are corrected.
     pilot : int or None
         Users of the sample that was fitted, where the numbers are about a larger run.
     notes : list of str
@@ -168,9 +168,9 @@ def check_request(
     """
     name = experiment.name
     if difference is not None and not 0 < difference < math.inf:
-        raise ComparisonError(f"power: difference {difference}; use one above 0, as 0.005")
+        raise ComparisonError(f"power: difference {difference}; use one above 0, such as 0.005")
     if not 0 < power < 1:
-        raise ComparisonError(f"power: {power}; use a chance above the level, as 0.8")
+        raise ComparisonError(f"power: {power}; use a chance above the level, such as 0.8")
     label = chosen_metric(metric, labels, f"{name}: no metric", experiment.headline)
     if not is_mean_of_users(metrics.parse(label)):
         raise ComparisonError(
@@ -194,7 +194,7 @@ def analyse(
     pilot: int | None = None,
     progress: Callable[[int, int], object] = lambda done, total: None,
 ) -> PowerAnalysis:
-    """Return what the tests of a run can find, or those of a run with `scale` times its users.
+    """Return what the tests of a run can find, or of a run with `scale` times its users.
 
     `progress` is called with the number of pairs that are done, and of all.
     """
@@ -215,7 +215,7 @@ def analyse(
     n_counted = max(len(entry.pairs) for entry in compared)
     level = (1 - settings.confidence) / CORRECTIONS[settings.correction].n_counted(n_counted)
     if not level < power < 1:
-        raise ComparisonError(f"power: {power}; use a chance above the level, as 0.8")
+        raise ComparisonError(f"power: {power}; use a chance above the level, such as 0.8")
     rows, n_pairs = list[dict[str, object]](), sum(len(entry.pairs) for entry in compared)
     for comparison in compared:
         for row in _pairs(run, comparison, settings, difference, power, scale):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 FEWEST_PILOT = 25
-"""Users of a pilot below which variances are no guide."""
+"""Users of a pilot below which variances are not reliable."""
 
 
 @checked(ComparisonError)
@@ -43,9 +43,9 @@ def power(
 ) -> PowerAnalysis:
     r"""Say which differences a run can find, and how many users and seeds it needs for one.
 
-    For each pair of algorithms the variances of their difference are those of the run: between
+    For each pair of algorithms the variances of their difference are taken from the run: between
     users and, where the claim is about algorithms, between seeds and of users under other seeds.
-    A design of n users and S seeds finds a true difference with the power of its own test, at the
+    A design of n users and S seeds finds a true difference with the power of its test, at the
     level that the smallest p-value of all pairs is compared with, so that the power of Holm's
     correction is this or more.
 
@@ -61,13 +61,13 @@ def power(
     metric : str, optional
         A mean over users; by default the headline metric.
     pilot : int, optional
-        Fit the config on this many users, drawn at random, and say what the whole would find.
+        Fit the config on this many users, sampled at random, and say what the whole would find.
     overrides : iterable of str
         ``key.path=value`` each; for a pilot.
     workers : int, optional
         Processes of a pilot.
     watch : callable, optional
-        Is told what is being done; by default a notebook shows it.
+        Receives what is being done; by default a notebook shows it.
 
     Returns
     -------
@@ -76,7 +76,7 @@ def power(
     Raises
     ------
     ComparisonError
-        If no rows are compared by the metric, the test is that of Nadeau and Bengio, users are not
+        If no rows are compared by the metric, the test is Nadeau and Bengio's, users are not
         the same under each seed, or a number is out of its range.
     ResultsError, ConfigError, DataError
         If there is no such run or metric, or the config cannot be run.

@@ -112,8 +112,8 @@ class Reproduction:
         """How many digits agree, and how many were printed, of the numbers that were computed.
 
         A seedless number within its band, a time and an erratum do not count: what was printed is
-        then no single number to agree with. Of a number that differs, the digits before the first
-        that is another one agree.
+        then no single number to agree with. In a number that differs, the digits before the first
+        different digit agree.
 
         Examples
         --------

@@ -19,11 +19,11 @@ from harness.metrics.arrays import Floats, Ints
 from harness.metrics.weights import Weighted, weighted_error
 
 MARGINAL = (0.52648, 0.24109, 0.14457, 0.06231, 0.02555)
-"""Shares of the ratings 1 to 5 among all pairs, which the paper does not print.
+"""Proportions of the ratings 1 to 5 among all pairs, which the paper does not print.
 
-With them eight cells of its table 1 come out as printed: true and naive of all predictors but
-SKEWED, which are ratios of sums of shares (ONES 4 p5, FOURS p5, ROTATE 1 + 3 p1, COARSENED
-2 p1 + p2 + p5). Of all such shares these have the least greatest distance from what is printed.
+With them eight values of its table 1 are as printed: true and naive of all predictors but
+SKEWED, which are ratios of sums of proportions (ONES 4 p5, FOURS p5, ROTATE 1 + 3 p1, COARSENED
+2 p1 + p2 + p5). Among all such proportions these have the least greatest distance from the print.
 """
 ALPHA, REVEALED, N_SAMPLES, N_STUDIES = 0.25, 0.05, 50, 10
 DIGITS = 3
@@ -34,7 +34,7 @@ Study = Mapping[str, Mapping[str, float]]
 
 
 def completed(scores: Floats, rng: np.random.Generator) -> Floats:
-    """Return a rating for each score: the lowest share of all pairs is 1, the next 2, and so on."""
+    """Return a rating for each score: the lowest part of all pairs is 1, the next 2, and so on."""
     order = np.lexsort((rng.random(scores.size), scores.ravel()))
     ends = np.rint(np.cumsum(MARGINAL) * scores.size).astype(int)
     ratings = np.full(scores.size, 5.0)
@@ -100,7 +100,8 @@ def study(scores: Floats, seed: int) -> Study:
 def bands(studies: list[Study], predictor: str, printed: Mapping[str, float]) -> dict[str, Band]:
     """Return the band of one more study for each printed value, and how far the mean is from it.
 
-    Its ends are rounded as the paper rounds. A name may say more in brackets, as "true (fitted)".
+    Its ends are rounded as the paper rounds. A name may say more in brackets, such as "true
+    (fitted)".
     """
     found = {}
     for name, value in printed.items():

@@ -60,7 +60,8 @@ class Quantity(BaseModel):
     similarities: int = 0
     anti_test: bool = False
     predictor: str = ""
-    """Of the study of `harness.extras.reproduce.semi_synthetic` on the scores of the model."""
+    """Predictor of the study of `harness.extras.reproduce.semi_synthetic` on the scores of the
+    model."""
 
     @property
     def is_of_model(self) -> bool:
@@ -87,13 +88,13 @@ class Band:
 
     @classmethod
     def of_one_more(cls, values: Sequence[float], digits: int | None = None) -> Band:
-        """Return the band that holds one more draw with a probability of 99%.
+        """Return the band that holds one further value with a probability of 99%.
 
         With `digits` both ends are rounded to so many decimals, as one more draw would be.
 
         ``mean ± t * s * sqrt(1 + 1/n)`` with the quantile t of Student's distribution of n - 1
-        degrees of freedom: the prediction interval of a normal sample. The range of n values alone
-        would miss one more draw with a probability of 2 / (n + 1).
+        degrees of freedom: the prediction interval of a normal sample. The range of the n values
+        would miss one further value with a probability of 2 / (n + 1).
 
         Examples
         --------
@@ -143,7 +144,7 @@ def _entries() -> dict[str, dict[str, Any]]:
 def sources() -> dict[str, str]:
     """Return the sources: key and title.
 
-    A source that defines metrics of its own has its title in `metrics.conventions`.
+    A source that defines its own metrics has its title in `metrics.conventions`.
     """
     by_name = metrics.conventions()
     return {key: entry.get("title") or by_name[key].source for key, entry in _entries().items()}

@@ -33,7 +33,7 @@ POSITION, N_ROWS = "__position", "__rows"
 FROM_USERS = ("rmse", "mse", "mae")
 """Metrics over all pairs that follow from the users' values and numbers of pairs."""
 BLOCK_ROWS = 500_000
-"""Rows that are scored together, those of the last user completed."""
+"""Rows that are scored together, all rows of the last user included."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def evaluate(
 ) -> DataFrame:
     """Compute metrics per user of a Spark data frame of estimates and true ratings.
 
-    Nothing runs until the result is used. Every number equals the one of
+    Nothing runs until the result is used. Every number equals the result of
     `harness.rankings.from_pairs` and `harness.metrics.score` over the same rows.
 
     Parameters

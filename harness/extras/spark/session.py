@@ -107,7 +107,7 @@ def java_home(program: Path) -> Iterator[None]:
 
 
 def local_session(who: str = "Spark", settings: dict[str, str] | None = None) -> SparkSession:
-    """Return the Spark session of this process; one that uses this machine alone if there is none.
+    """Return the Spark session of this process; one that uses only this machine if there is none.
 
     It takes half of the free memory and opens no port to other machines; `who` starts messages.
     """

@@ -1,4 +1,4 @@
-"""Where runs are logged: a file, MLflow, Weights & Biases; each imported where a run names it.
+"""Trackers of runs: a file, MLflow, Weights & Biases; each imported where a run names it.
 
 Page: docs/how-to/other-plug-ins.md
 """

@@ -78,7 +78,7 @@ LONGEST_VALUE = 500
 """Characters of a parameter's value that every version of MLflow takes."""
 LONGEST_TAG = 5000
 MOST_PARAMETERS = 100
-"""Of one request to a server."""
+"""The most parameters of one request to a server."""
 
 
 SECONDS = {"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2", "MLFLOW_HTTP_REQUEST_TIMEOUT": "10"}
@@ -111,7 +111,7 @@ class MLflow(Tracker):
         Of the server or the database, such as ``sqlite:///mlflow.db``; by default as MLflow is set
         up, with ``MLFLOW_TRACKING_URI``.
     experiment : str, optional
-        Name of MLflow's experiment; by default that of the run.
+        Name of MLflow's experiment; by default the run's name.
     """
 
     example: ClassVar[Mapping[str, Any]] = {"uri": "sqlite:///mlflow.db"}

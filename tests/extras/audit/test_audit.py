@@ -130,7 +130,7 @@ def test_a_file_with_one_fault_has_this_finding_alone(tmp_path, fault):
     for label, expected in effect.items():
         values = finding.effect[label]
         if isinstance(expected, tuple):
-            expected = dict(zip(("as it is", "without the fault"), expected, strict=True))
+            expected = dict(zip(("as it is", "without the problem"), expected, strict=True))
         for name, value in expected.items():
             assert values[name] == (None if value is None else pytest.approx(value, abs=1e-12))
 
@@ -159,7 +159,7 @@ def test_training_pairs_show_leaks_and_distinguish_constants(tmp_path):
     train.to_csv(tmp_path / "t.csv", index=False)
     leak, future = audit(tmp_path / "p.csv", train=tmp_path / "t.csv").findings
     assert (leak.id, future.id) == ("test-in-training", "future")
-    both = {"as it is": rmse(rows), "without the fault": rmse(rows[~seen])}
+    both = {"as it is": rmse(rows), "without the problem": rmse(rows[~seen])}
     assert leak.effect["rmse"] == pytest.approx(both)
     later = int((train["timestamp"] > np.sort(rows["timestamp"])[(len(rows) - 1) // 2]).sum())
     assert f"{later:,} of {len(train):,}" in future.what
@@ -193,11 +193,11 @@ def lists(tmp_path, change=lambda table: table):
         ),
         (
             lambda table: table.assign(item="m00" + table["item"].astype(str)),
-            {"unknown-ids": {"as it is": 0.0, "without the fault": 1.0}},
+            {"unknown-ids": {"as it is": 0.0, "without the problem": 1.0}},
         ),
         (
             lambda table: pd.concat([table, table.iloc[:1].assign(rank=16)]),
-            {"duplicates": {"as it is": None, "without the fault": 1.0}},
+            {"duplicates": {"as it is": None, "without the problem": 1.0}},
         ),
     ],
 )
@@ -229,7 +229,7 @@ def test_training_items_in_lists_are_found_with_their_size(tmp_path, same, code)
     third, second = 1 / np.log2(4), 1 / np.log2(3)
     effect = finding.effect["ndcg@10"]
     assert effect["as it is"] == pytest.approx(third)
-    assert effect["without the fault"] == pytest.approx((4 * second + 2 * third) / 6)
+    assert effect["without the problem"] == pytest.approx((4 * second + 2 * third) / 6)
     assert ("all users have the same list" in str(found)) == same
 
 
@@ -254,7 +254,7 @@ def test_users_who_are_ranked_among_their_own_items_alone_are_found_in_predictio
     assert finding.code == "unequal-candidates.users"
     assert finding.values["only"] == {"n": 6, "n_all": 12}
     effect = finding.effect["ndcg@10"]
-    assert effect["with test items alone"] == 1.0
+    assert effect["with only test items"] == 1.0
     assert effect["with other items"] == pytest.approx(2 * effect["all users"] - 1)
 
 
@@ -285,7 +285,7 @@ def test_rows_that_rank_other_items_are_found(tmp_path):
     (finding,) = audit(a, beside=[a, b]).findings
     assert finding.code == "unequal-candidates.files"
     assert finding.values["apart"] == {"n": 48, "n_all": 288}
-    common = {"as it is": rmse(rows), "without the fault": rmse(rows[rows["item"] < 20])}
+    common = {"as it is": rmse(rows), "without the problem": rmse(rows[rows["item"] < 20])}
     assert finding.effect["rmse"] == pytest.approx(common)
 
 

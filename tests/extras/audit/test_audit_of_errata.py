@@ -91,7 +91,7 @@ def test_a_mark_counted_as_an_estimate_is_found_with_its_effect(ratings, tmp_pat
     finding = found(written(wrong, tmp_path / "p.csv"))["marked-estimates"]
     assert finding.level == "fault"
     assert finding.effect["rmse"] == pytest.approx(
-        {"as it is": rmse(wrong), "without the fault": rmse(wrong[~marked])}, abs=1e-12
+        {"as it is": rmse(wrong), "without the problem": rmse(wrong[~marked])}, abs=1e-12
     )
     assert f"{marked.sum()} of {len(wrong)}" in finding.what
     # Estimates beyond the ratings that differ are of a model that is not clipped.
@@ -127,7 +127,7 @@ def test_the_ratings_of_an_anti_test_set_are_filled_in(ratings, tmp_path):
     finding = found(written(rows, tmp_path / "p.csv"))["filled-ratings"]
     expected = surprise.accuracy.rmse(predictions, verbose=False)
     assert finding.effect["rmse"]["as it is"] == pytest.approx(expected, abs=1e-12)
-    assert finding.effect["rmse"]["without the fault"] is None
+    assert finding.effect["rmse"]["without the problem"] is None
     # Equal ratings that somebody may give are not.
     given = rows.assign(rating=3.5)
     assert "filled-ratings" not in found(written(given, tmp_path / "given.csv"))
@@ -151,7 +151,7 @@ def test_training_items_left_in_lists_take_first_places(ratings, tmp_path):
         "train": written(train[["user", "item"]], tmp_path / "train.csv"),
     }
     effect = found(lists, **files)["training-items"].effect["ndcg@10"]
-    assert effect["as it is"] < effect["without the fault"]
+    assert effect["as it is"] < effect["without the problem"]
 
 
 def trained(train, algorithm=surprise.BaselineOnly):
@@ -214,8 +214,8 @@ def test_lists_of_inner_ids_have_the_score_of_their_ids(parts, tmp_path):
     effect = found(wrong, truth=truth, train=file)["inner-ids"].effect["ndcg@10"]
     right = harness.extras.audit.audit(right, truth=truth, train=file)
     assert "inner-ids" not in {each.id for each in right.findings}
-    assert f"ndcg@10 {effect['without the fault']:.4f}" in right.summary
-    assert effect["as it is"] < effect["without the fault"]
+    assert f"ndcg@10 {effect['without the problem']:.4f}" in right.summary
+    assert effect["as it is"] < effect["without the problem"]
 
 
 @pytest.mark.parametrize("n_leaked", [0, 3, 30, 120])
@@ -250,7 +250,7 @@ def test_ids_cut_to_a_width_are_found(parts, tmp_path):
     assert str(finding.values["id"]).startswith(str(finding.values["first"]))
     others = rows[~cut[rows.index]]
     assert finding.effect["rmse"] == pytest.approx(
-        {"as it is": rmse(rows), "without the fault": rmse(others)}, abs=1e-12
+        {"as it is": rmse(rows), "without the problem": rmse(others)}, abs=1e-12
     )
     assert "cut-ids" not in found(written(right, tmp_path / "right.csv"), train=file)
     # Items that are new and short, beside as long ones as in training, are no cut ones.

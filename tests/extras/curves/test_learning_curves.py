@@ -168,7 +168,7 @@ def test_table_and_plot_show_the_curve(run, capsys, tmp_path):
     expected = curve_frame(run.info).set_index(["algorithm", "share"])["value"]
     assert values.sort_index().equals(expected.sort_index())
     assert "20%, 60% and 100%" in plot.describe()
-    with pytest.raises(ResultsError, match="with the table of its largest share"):
+    with pytest.raises(ResultsError, match="part of the table of its largest fraction"):
         plots.kinds()["learning"](run, place=1)
 
 

@@ -275,7 +275,11 @@ def test_no_user_is_left_out_of_a_value_over_all_ratings(call, tmp_path, metric,
 @pytest.mark.parametrize(
     ("truth", "code", "message"),
     [
-        ("m1,7,1\n", 2, "p.csv: none of its users, as '1', is in t.csv, whose users are as 'm1'"),
+        (
+            "m1,7,1\n",
+            2,
+            "p.csv: none of its users, such as '1', is in t.csv, whose users look like 'm1'",
+        ),
         ("1,m7,1\n2,m8,1\n", 0, "note: p.csv: no listed item is among the ratings of its user"),
     ],
 )
@@ -308,9 +312,10 @@ def test_decimal_commas_and_columns_of_predictions_can_be_named(call, tmp_path, 
 def test_predictions_without_header_are_not_guessed(call, tmp_path):
     (tmp_path / "p.csv").write_text("a,1,2.5,3\na,2,2.1,4\n")
     err = call.refused("evaluate", "p.csv", "--metrics", "rmse")
-    assert "or name columns, as user=1,item=2,estimate=3,rating=4" in err
+    assert "or name columns, such as user=1,item=2,estimate=3,rating=4" in err
     err = call.refused("evaluate", "p.csv", "--metrics", "rmse", "--columns", "who=1")
-    assert "--columns who=1: write role=name, as user=who; the roles are user, item, est" in err
+    advice = "write role=name, such as user=who; the roles are user, item, est"
+    assert f"--columns who=1: {advice}" in err
 
 
 def test_a_table_of_estimates_and_one_of_ratings_give_errors(call, tmp_path):

@@ -64,7 +64,7 @@ def test_every_metric_here_is_right(name):
         ("large", "1.5"),
         ("short", "(3,)"),
         ("undefined", "NaN for every user"),
-        ("counting", "the same input gives other scores"),
+        ("counting", "the same input gives different scores"),
         ("raising", "relevance"),
         ("overwriting", "it changes its input; work on a copy"),
         ("absent", "has no 'absent'"),
@@ -81,6 +81,6 @@ def test_what_is_wrong_is_said(module, name, said):
 def test_other_numbers_in_another_process_and_an_end_of_the_process_are_found(module):
     names = [f"{module}:process", f"{module}:leaving", "ndcg"]
     problems = check_metrics(names)
-    assert "its numbers are others in another process" in problems[names[0]][0]
+    assert "its numbers differ in another process" in problems[names[0]][0]
     assert problems[names[1]][0].startswith("its process ended with exit code 3")
     assert problems["ndcg"] == []

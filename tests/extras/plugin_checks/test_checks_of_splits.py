@@ -72,9 +72,9 @@ def test_every_kind_here_is_right(name):
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("Shared", "in both parts"),
+        ("Shared", "in both sets"),
         ("Empty", "no test rating is left"),
-        ("Undrawn", "the same seed gives other rows"),
+        ("Undrawn", "the same seed gives different rows"),
         ("Overwriting", "read-only"),
         ("Nothing", "it is not a kind of split or filter"),
     ],
@@ -89,5 +89,5 @@ def test_what_is_wrong_is_said(module, name, said):
 def test_other_rows_in_another_process_are_found(module):
     names = [f"{module}:Process", f"{module}:Right"]
     problems = check_splits(names)
-    assert "its numbers are others in another process" in problems[names[0]][0]
+    assert "its numbers differ in another process" in problems[names[0]][0]
     assert problems[names[1]] == []

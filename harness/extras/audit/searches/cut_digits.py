@@ -55,7 +55,7 @@ def of_ids(
 
 
 def of_estimates(search: AuditSearch, rows: pd.DataFrame, lists: Rankings) -> None:
-    """Search estimates of few decimals, whose ties decide a score; ratings are no estimates."""
+    """Search estimates of few decimals, whose ties decide a score; ratings are not estimates."""
     keys = rows["key"].to_numpy()
     if np.isin(keys, rows["rating"].to_numpy()).all():
         return

@@ -12,5 +12,5 @@ def of_predictions(search: AuditSearch, rows: pd.DataFrame) -> None:
     ratings = rows["rating"].to_numpy()
     if (number := filled_rating(ratings)) is not None:
         before = search.scores(rows)[str(RMSE)]
-        effect = {str(RMSE): {"as it is": before, "without the fault": None}}
+        effect = {str(RMSE): {"as it is": before, "without the problem": None}}
         search.found("filled-ratings.one", effect, rating=number, n=len(ratings))

@@ -12,7 +12,7 @@ from harness.results.statistics import ConventionScores
 
 
 def of_lists(search: AuditSearch, lists: Rankings) -> None:
-    """Compare binary nDCG by the ideal of k items and by that of the user's own."""
+    """Compare binary nDCG by the ideal of k items and by the ideal of the user's own items."""
     metric, k = search.metric, search.k
 
     def value(other: Metric) -> float:

@@ -17,7 +17,7 @@ from harness.results.record import RunInfo
 
 
 def of_lists(search: AuditSearch, lists: Rankings) -> None:
-    """Search for equal orders, a mean near that of a random order, and short lists."""
+    """Search for equal orders, a mean near a random order's mean, and short lists."""
     metric, label = search.metric, search.label
     scores, short = metrics.score([metric], lists)[metric], lists.n_ranked <= search.k
     random = evaluation.bound_scores([metric], lists)[label]["random"].mean

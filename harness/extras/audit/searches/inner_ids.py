@@ -11,9 +11,9 @@ NUMBER = "0|[1-9][0-9]{0,8}"
 def of_file(
     search: AuditSearch, rows: pd.DataFrame, truth: pd.DataFrame | None, train: pd.DataFrame
 ) -> bool:
-    """Search pairs that avoid the training pairs, or are all among them, as positions alone.
+    """Search pairs that avoid the training pairs, or are all among them, only as positions.
 
-    Return whether they are positions. With ids as they are, some pairs stand in training by chance.
+    Return whether they are positions. With ids as they are, some pairs are in training by chance.
     """
     if "item" not in rows:
         return False

@@ -1,4 +1,4 @@
-"""Test pairs that stand in training."""
+"""Test pairs that are in training."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from harness._util.libraries import pd
 from harness.extras.audit.search import MOST, NEGATIVES, AuditSearch, Values, pairs_of, share
 
 FEWEST, PART = 3, 0.05
-"""Users, and share of all, from which a group with other candidates counts."""
+"""Users, and proportion of all, from which a group with other candidates counts."""
 
 
 def of_predictions(search: AuditSearch, rows: pd.DataFrame) -> None:
@@ -44,7 +44,7 @@ def _report(
     if min(len(only), len(rest)) < max(FEWEST, PART * n_all):
         return
     values: dict[str, float] = {}
-    for name, users in (("with other items", rest), ("with test items alone", only)):
+    for name, users in (("with other items", rest), ("with only test items", only)):
         sides = [None if t is None else t[t["user"].isin(users)] for t in (rows, truth)]
         assert sides[0] is not None
         values[name] = search.scores(sides[0], sides[1])[search.label]
@@ -54,7 +54,7 @@ def _report(
 
 
 def of_files(search: AuditSearch, rows: pd.DataFrame, others: Mapping[Path, pd.DataFrame]) -> None:
-    """Compare the pairs of predictions with those of files that stand beside them in a table."""
+    """Compare the pairs of predictions with the pairs of files that are beside them in a table."""
     pairs = pairs_of(rows).unique()
     for path, table in others.items():
         other = pairs_of(table).unique()

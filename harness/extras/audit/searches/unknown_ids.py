@@ -24,7 +24,7 @@ NUMBER = r"^\D*0*(\d+?)(?:\.0+)?$"  # the number in an id: 7 in ``m007`` and ``7
 def constant(search: AuditSearch, rows: pd.DataFrame, known: float | None = None) -> bool:
     """Search for one estimate for nearly all pairs; return whether the estimates are of no use.
 
-    `known` is the share of the pairs whose user or item has a training rating.
+    `known` is the proportion of the pairs whose user or item has a training rating.
     """
     keys, ratings, n = rows["key"].to_numpy(), rows["rating"].to_numpy(), len(rows)
     values, counts = np.unique(keys, return_counts=True)
@@ -51,7 +51,7 @@ def of_lists(search: AuditSearch, rows: pd.DataFrame, truth: pd.DataFrame) -> bo
     numbers = [table.copy() for table in (rows, truth)]
     for table, role in itertools.product(numbers, PAIR):
         table[role] = table[role].str.extract(NUMBER, expand=False).fillna("")
-    effect: Values = {search.label: {"as it is": 0.0, "without the fault": None}}
+    effect: Values = {search.label: {"as it is": 0.0, "without the problem": None}}
     if not any(table.duplicated(PAIR).any() for table in numbers):
         listed, judged = numbers
         if len(lists_of(listed, judged).relevance):

@@ -1,4 +1,4 @@
-"""Models of Cornac: those of ratings take them as they are, the others as interactions."""
+"""Models of Cornac: models of ratings take them as they are, others take interactions."""
 
 import cornac
 import numpy as np

@@ -2,7 +2,7 @@
 
 `python runner.py FOLDER` reads ``request.json`` and ``train.parquet`` there, loads the runner of
 the library beside this file, and writes ``scores.npy`` (users in rows, items in columns) and
-``result.json``. Nothing of the harness is imported: the interpreter has the library alone.
+``result.json``. Nothing of the harness is imported: the interpreter has only the library.
 
 The runner of a library defines ``fit(request, users, items, ratings)``, which returns a fitted
 model, and ``scores(model, users)``, which returns the scores of some users, shape (n, n_items).
