@@ -38,6 +38,7 @@ IN_SPINE_TESTS = {
     "extras/spark/test_spark_conformance.py": {"conformance"},  # its suite, run on this form
     "extras/spark/test_spark_als.py": {"reproduce"},  # the published values of this algorithm
     "peers/test_conventions.py": {"reproduce"},  # documents as peers
+    "rankings/test_forms_refuse_alike.py": {"spark"},  # one of the forms
 }
 """Tests that import a part which is not theirs, and why."""
 HIDDEN = """

@@ -18,7 +18,7 @@ def test_a_message_spells_out_what_steers_a_terminal(bench):
     [
         (b"user,item,estimate,rating\n1,1,4,4\n1,\x1b[2J,\x07\n", "scored.csv"),
         (b"user,item,estimate,rating\n1,1,4,4\n1,2,4," + b"\0" * 500_000 + b"\n", "scored.csv"),
-        (b"\xa4user,item,estimate,rating\n1,1,4,4\n", "scored.csv:1: no column for the user among"),
+        (b"\xa4who,item,estimate,rating\n1,1,4,4\n", "scored.csv:1: no column for the user among"),
     ],
 )
 def test_faulty_data_of_any_length_are_shown_in_short_and_spelled_out(bench, lines, message):
