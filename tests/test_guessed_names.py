@@ -257,7 +257,7 @@ def test_forms_are_those_of_the_command(capsys):
             if word in param.type.choices:
                 continue
             said = said_by([command, folder, "--format", word], capsys)
-            for form in names.FORM.findall(said):
+            for form in re.findall(names.FORM, said):
                 assert form in param.type.choices, (command, word, said)
     assert "print the page" in said_by(["table", "a", "--format", "pdf"], capsys)
     assert "; use `svg`" in said_by(["plot", "a", "--format", "pdf"], capsys)

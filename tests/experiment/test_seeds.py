@@ -124,7 +124,7 @@ def test_two_seeds_make_a_claim_about_algorithms(tmp_path):
     (side,) = report.evidence(read)
     assert side.columns[-4:] == ["sd users", "sd split", "sd model", "sd rest"]
     assert {row[9] for row in side.rows} == {"equivalent", ""}
-    assert r"within $\pm$0.5" in table_latex(side)
+    assert r"within\\$\pm$0.5" in table_latex(side)  # in two lines: the table is wide
     inference = dict(methods(read.info).paragraphs)["Inference"]
     assert "users and seeds as random effects (Satterthwaite 1946)" in inference
     assert compared.about in inference
