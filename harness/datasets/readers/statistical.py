@@ -110,7 +110,7 @@ class SPSS(Reader):
         with _refused(options.where, self.label):
             frame, _ = library.read_sav(str(path), row_limit=LINES)
         for name, column in frame.items():  # SPSS has no whole numbers
-            if column.dtype.kind == "f" and (column.dropna() % 1 == 0).all():
+            if pd.api.types.is_float_dtype(column) and (column.dropna() % 1 == 0).all():
                 frame[name] = column.astype("Int64")
         return sample_of_columns(frame, options.where)
 
