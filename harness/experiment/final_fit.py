@@ -148,7 +148,10 @@ def fit_row(
         raise AlgorithmError(f"algorithm: no row {algorithm!r}; {suggestion(algorithm, rows)}")
     chosen = rows[algorithm]
     if chosen.search is not None:
-        raise AlgorithmError(f"{algorithm}: its parameters are searched; run the config first")
+        raise AlgorithmError(
+            f"{algorithm}: its parameters are searched; run the config, "
+            "and give the run in place of the config"
+        )
     if len(experiment.dataset) > 1:
         raise AlgorithmError("dataset: the config has several; use one, or a run and its best row")
     seed = seeds.derive(experiment.seed[0], "all ratings", chosen.title)

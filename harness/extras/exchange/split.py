@@ -59,6 +59,8 @@ def split(config: str, overrides: tuple[str, ...], output: Path | None, export: 
     if export is not None:
         for line in exchange.export(plan, export):
             say(line)
+        if documents:
+            documents[0].files += map(str, sorted(filter(Path.is_file, export.rglob("*"))))
         if output is None:
             return 0
     with report_os_error(folder, "cannot be made", "choose another folder"):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 import click
+import numpy as np
 
 import harness
 from harness import rankings
@@ -18,7 +20,7 @@ from harness.console import options, screen
 from harness.console import options as words
 from harness.console.command import command
 from harness.console.screen import plain, say
-from harness.errors import ComparisonError
+from harness.errors import ComparisonError, counted
 from harness.extras.gate.decision import compared_rows, gate_scores
 from harness.extras.gate.decision import gate as decide
 from harness.plugins import registry as plugins
@@ -117,13 +119,17 @@ def gate(
     files = [_is_file(name, results) for name in (new, old)]
     if all(files):
         label = str(harness.metrics.parse(metric or "ndcg@10"))
+        (new_scores, of_new), (old_scores, of_old) = (
+            _of_file(name, truth, label) for name in (new, old)
+        )
         answer = gate_scores(
-            *(_of_file(name, truth, label) for name in (new, old)),
+            *(new_scores, old_scores),
             metric=label,
             names=(Path(new).name, Path(old).name),
             tolerance=tolerance,
             confidence=confidence,
         )
+        answer = replace(answer, notes=[*of_new, *of_old, *answer.notes])
     else:
         if truth is not None:
             raise click.UsageError("--truth: needs two files; a run has its own, leave it out")
@@ -180,14 +186,28 @@ def _sides(
     return new, old
 
 
-def _of_file(name: str, truth: Path | None, label: str) -> pd.Series:
-    """Return the score of each user of a file."""
+def _of_file(name: str, truth: Path | None, label: str) -> tuple[pd.Series, list[str]]:
+    """Return the score of each user of a file, and notes on its users."""
     metric = harness.metrics.parse(label)
     evidence = rankings.read(Path(name), truth)
+    lists = evidence.rankings
+    if not len(lists.relevance):
+        raise ComparisonError(
+            f"gate: {name}: no listed item is among the ratings of its user; give ids of the same "
+            "data set, and of one type"
+        )
     (scores,) = harness.metrics.score([metric], *evidence).values()
     if not metric.per_user:
         raise ComparisonError(f"gate: {label} has no score of a user; choose one such as ndcg@10")
-    return pd.Series(scores.per_user, evidence.rankings.users)
+    notes = [f"{name}: {plain(note)}" for note in evidence.notes]
+    is_judged = np.diff(lists.pool_offsets) > 0
+    if n_empty := int((is_judged & (lists.n_ranked == 0)).sum()):
+        have = "has" if n_empty == 1 else "have"
+        notes.append(
+            f"{name}: {n_empty:,} of {counted(int(is_judged.sum()), 'user')} {have} no list, which "
+            "counts as an empty one"
+        )
+    return pd.Series(scores.per_user, lists.users), notes
 
 
 def _write_junit(answer: Gate, code: int, path: Path) -> None:

@@ -26,7 +26,7 @@ from harness.statistics.paired import EPSILON, is_constant
 from harness.statistics.resampling import Floats
 
 Verdict = Literal["not worse", "worse", "undecided"]
-EQUAL = "suspicious: two different models, but every user has the same score with both"
+EQUAL = "suspicious: every user has the same score on both sides; are they two models?"
 SLACK = 64
 """Times the rounding of the largest score, by which a mean of folds and seeds can be off."""
 LEVEL_SLACK = 1e-12  # of a p-value that is the level but for rounding, as in `statistics.compare`

@@ -5,6 +5,7 @@ import re
 import shutil
 from contextlib import redirect_stdout
 from io import StringIO
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -53,7 +54,10 @@ def test_facts_stand_beside_the_files_of_their_fold(call, tmp_path):
     splits = "seed: [0, 1]\nsplit: [holdout, {kind: holdout, test_size: 0.5}]\n"
     kept = [line for line in CONFIG.splitlines(keepends=True) if not line.startswith("split")]
     (tmp_path / "two.yaml").write_text("".join(kept) + splits)
-    call.done("split", "two.yaml", "--export", "folds")
+    written = json.loads(call.done("split", "two.yaml", "--export", "folds", "--json"))["files"]
+    assert {*map(Path, written)} == {
+        path.relative_to(tmp_path) for path in (tmp_path / "folds").rglob("*.*")
+    }
     for each in json.loads((tmp_path / "folds/split.json").read_text()):
         train = pd.read_csv(tmp_path / "folds" / each["files"]["train"])
         assert each["n_train"] == len(train)

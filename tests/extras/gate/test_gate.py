@@ -368,3 +368,14 @@ def test_files_of_two_programs_are_scored_against_the_truth(cli, tmp_path):
     assert code == 1
     assert out.startswith("worse: bad.csv is worse than good.csv by ndcg@10")
     assert cli("gate", files[1], "--against", files[0], "--truth", files[2])[0] == 0
+    lists = pd.read_csv(files[1])
+    lists[lists["user"] < 30].to_csv(tmp_path / "some.csv", index=False)
+    out = cli("gate", str(tmp_path / "some.csv"), "--against", files[1], "--truth", files[2])[1]
+    assert "some.csv: 10 of 40 users have no list, which counts as an empty one" in out
+    lists.assign(item=lists["item"] + 100).to_csv(tmp_path / "others.csv", index=False)
+    code, _, err = cli(
+        "gate", str(tmp_path / "others.csv"), "--against", files[1], "--truth", files[2]
+    )
+    assert (code, "others.csv: no listed item is among the ratings" in err) == (2, True)
+    out = cli("gate", files[1], "--against", files[1], "--truth", files[2])[1]
+    assert "every user has the same score on both sides; are they two models?" in out
