@@ -23,6 +23,7 @@ PAPER = r"""\documentclass{article}
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(ENGINE is None, reason="needs pdflatex or tectonic on the path")
 @pytest.mark.timeout(300)
 def test_tables_and_methods_compile(nasty, tmp_path):
@@ -34,6 +35,7 @@ def test_tables_and_methods_compile(nasty, tmp_path):
     assert (tmp_path / "paper.pdf").is_file()
 
 
+@pytest.mark.long
 @pytest.mark.skipif(ENGINE is None, reason="needs pdflatex or tectonic on the path")
 @pytest.mark.timeout(300)
 def test_tables_with_three_metrics_fit_the_columns_of_papers(tmp_path):
