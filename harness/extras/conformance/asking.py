@@ -47,15 +47,14 @@ class TestedLibrary(Section):
         return BY_CALLER.get(self.takes, ())
 
     @property
-    def target(self) -> str:
-        """The function that calls it, as file.py:name."""
-        module, _, name = self.adapter.partition(":")
-        return f"{FOLDER / 'adapters' / module}.py:{name}"
+    def file(self) -> Path:
+        """The file with the function that calls it."""
+        return FOLDER / "adapters" / f"{self.adapter.partition(':')[0]}.py"
 
     @property
-    def source(self) -> str:
-        """The code of that function."""
-        return Path(self.target.rpartition(":")[0]).read_text(encoding="utf-8")
+    def target(self) -> str:
+        """That function, as file.py:name."""
+        return f"{self.file}:{self.adapter.partition(':')[2]}"
 
     def interpreter(self) -> str:
         """Return an interpreter that has it: this one, or one of an environment in the cache."""
@@ -79,20 +78,10 @@ def libraries() -> dict[str, TestedLibrary]:
 
 
 def ask(target: str, python: str = sys.executable) -> dict[str, Got]:
-    """Return what an implementation returns for each case, by its name.
+    """Return what a function or class returns for each case, by its name.
 
-    Parameters
-    ----------
-    target : str
-        ``file.py:name`` of a function or class, see ``runner.py``, or ``module:name`` of a module
-        that is installed or in the current folder.
-    python : str
-        The interpreter that runs it.
-
-    Raises
-    ------
-    HarnessError
-        If the module cannot be imported, or does not end.
+    It is ``file.py:name``, or ``module:name`` of a module that is installed or in the current
+    folder; this interpreter runs it, or the one that is given.
     """
     module, _, name = target.rpartition(":")
     folder = Path()

@@ -191,20 +191,19 @@ def _ranked(items: list[Item], a: Answers) -> list[Item]:
             tied[item.score].append(item.gain)
         means = {score: _total(gains) / len(gains) for score, gains in tied.items()}
         ranked = [item._replace(gain=means[item.score]) for item in ranked]
-    first = {item.name: place for place, item in reversed([*enumerate(ranked)])}
-    last = {item.name: place for place, item in enumerate(ranked)}
-    if a["duplicates"] in ("removed", "latest"):
-        chosen = first if a["duplicates"] == "removed" else last
-        return [item for place, item in enumerate(ranked) if chosen[item.name] == place]
-    if a["duplicates"] == "once":
-        return [
-            item if first[item.name] == place else item._replace(gain=0)
-            for place, item in enumerate(ranked)
-        ]
+    places = defaultdict(list)
+    for place, item in enumerate(ranked):
+        places[item.name].append(place)
     if a["duplicates"] == "joined":
-        times = Counter(item.name for item in ranked)
-        return [item._replace(gain=item.gain * times[item.name]) for item in ranked]
-    return ranked
+        return [item._replace(gain=item.gain * len(places[item.name])) for item in ranked]
+    if a["duplicates"] not in ("removed", "latest", "once"):
+        return ranked
+    counting = {each[-1 if a["duplicates"] == "latest" else 0] for each in places.values()}
+    return [
+        item if place in counting else item._replace(gain=0)
+        for place, item in enumerate(ranked)
+        if place in counting or a["duplicates"] == "once"
+    ]
 
 
 def _ranks(listed: list[Item], a: Answers) -> list[int]:

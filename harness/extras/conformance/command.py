@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
+from xml.sax.saxutils import escape
 
 import click
 
@@ -14,11 +15,13 @@ from harness.console.command import command
 from harness.console.screen import documents, give_result, plain, say, say_written, show_table
 from harness.errors import HarnessError, counted, joined, suggestion
 from harness.extras.conformance.asking import TestedLibrary, ask, libraries
-from harness.extras.conformance.badge import badge
 from harness.extras.conformance.profile import Got, profile, questions, suite
 
 HIDDEN = ("", "the first k of the list", "highest score first", "none")
 """Answers that are not worth a line."""
+ON_BADGE = ("gain", "discount", "ideal", "ties")
+LETTER = 6.6
+"""Average width of a letter, in pixels."""
 
 
 @command(
@@ -75,13 +78,28 @@ def conformance(
     if documents:
         give_result(found)
     if picture is not None:
-        write_output(picture, badge(found[names[0]]))
-        say_written(picture)
+        say_written(write_output(picture, badge(found[names[0]])))
     if output is not None:
         text = json.dumps(found, indent=1, ensure_ascii=False, allow_nan=False)
-        write_output(output, text + "\n")
-        say_written(output)
+        say_written(write_output(output, text + "\n"))
     return status
+
+
+def badge(found: dict[str, Any]) -> str:
+    """Return the picture: gain, discount, ideal and ties, or that a value is not explained."""
+    words = [found["answers"][each][0] for each in ON_BADGE if found["answers"].get(each)]
+    right = ", ".join(words) if found["is_explained"] else "not explained"
+    widths = [round(LETTER * len(text)) + 12 for text in ("NDCG", right)]
+    colour = "#2e7d32" if found["is_explained"] else "#b71c1c"
+    total = sum(widths)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{total}" height="20" role="img" '
+        f'aria-label="NDCG: {escape(right)}"><rect width="{total}" height="20" fill="#444"/>'
+        f'<rect x="{widths[0]}" width="{widths[1]}" height="20" fill="{colour}"/>'
+        '<g fill="#fff" font-family="Verdana,sans-serif" font-size="11">'
+        '<text x="6" y="14">NDCG</text>'
+        f'<text x="{widths[0] + 6}" y="14">{escape(right)}</text></g></svg>\n'
+    )
 
 
 def record(returned: dict[str, Got], library: TestedLibrary | None = None) -> dict[str, Any]:
@@ -91,7 +109,7 @@ def record(returned: dict[str, Got], library: TestedLibrary | None = None) -> di
     about = {}
     if library is not None:
         sentences |= dict.fromkeys(library.of_caller, "the caller decides")
-        about = {"call": library.call, "adapter": library.source}
+        about = {"call": library.call, "adapter": library.file.read_text(encoding="utf-8")}
     return about | {"returned": returned, "sentences": sentences} | found.to_dict()
 
 

@@ -42,7 +42,7 @@ class Question(NamedTuple):
 
     title: str
     answers: dict[str, str]
-    deviations: dict[str, str]
+    deviations: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True)
@@ -105,28 +105,13 @@ def suite() -> dict[str, Any]:
 def questions() -> dict[str, Question]:
     """Return the questions in their order."""
     text = (FOLDER / "questions.toml").read_text(encoding="utf-8")
-    return {
-        name: Question(each["title"], each["answers"], each.get("deviations", {}))
-        for name, each in tomllib.loads(text).items()
-    }
+    return {name: Question(**each) for name, each in tomllib.loads(text).items()}
 
 
 def profile(got: Mapping[str, Got]) -> Profile:
-    """Profile an implementation.
+    """Profile an implementation by what it returned for each case, as ``runner.py --json`` writes.
 
-    Parameters
-    ----------
-    got : mapping of str to object
-        By name of a case what was returned, in the form that ``runner.py --json`` writes.
-
-    Returns
-    -------
-    Profile
-
-    Raises
-    ------
-    HarnessError
-        If it returned no number for the cases on gain, discount, ideal and order.
+    A `HarnessError` says that it gave no number for the cases on gain, discount, ideal and order.
     """
     cases = suite()["cases"]
     named = suite()["conventions"]

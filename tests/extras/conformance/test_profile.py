@@ -14,9 +14,8 @@ from harness._util import environments
 from harness.console.commands import main
 from harness.errors import HarnessError
 from harness.extras.conformance.asking import libraries
-from harness.extras.conformance.badge import badge
 from harness.extras.conformance.calculation import value
-from harness.extras.conformance.command import record
+from harness.extras.conformance.command import badge, record
 from harness.extras.conformance.profile import FOLDER, profile, questions, suite
 
 
