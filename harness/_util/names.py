@@ -148,8 +148,11 @@ def stub_names(file: str) -> tuple[list[str], dict[str, list[str]]]:
     `import harness` takes: a script of little work would notice.
     """
     stub = Path(file).with_suffix(".pyi").read_text(encoding="utf-8")
-    lines = re.findall(r"^from \.([\w.]*) import (?:\(([^)]*)\)|(.*))", stub, re.MULTILINE)
-    names = {module: re.findall(r"\w+", several or few) for module, several, few in lines}
+    names = {}
+    for statement in stub.split("\nfrom .")[1:]:
+        module, _, listed = statement.partition(" import ")
+        listed = listed[1:].partition(")")[0] if listed[0] == "(" else listed.partition("\n")[0]
+        names[module] = [each for each in map(str.strip, listed.split(",")) if each]
     return names.pop("", []), names
 
 

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from functools import cache
 from operator import is_
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 from harness.algorithms import surprise
 from harness.extras.accelerate.calls import NotAccelerated
@@ -57,14 +57,10 @@ _AROUND_FUNCTIONS = classmethod, staticmethod  # a union would be made in each o
 _CALLED = type, types.FunctionType, types.BuiltinFunctionType
 
 
-class _Taken(NamedTuple):
-    """What a class or module held, and the parts of its functions that a script can replace."""
-
-    names: dict[str, Any]
-    functions: list[tuple[str, types.FunctionType, tuple[Any, ...]]]
-
-
-_taken: dict[Owner, _Taken] = {}
+_Functions = list[tuple[str, types.FunctionType, tuple[Any, ...]]]
+"""Functions by name, and the parts of each that a script can replace."""
+_taken: dict[Owner, tuple[dict[str, Any], _Functions]] = {}
+"""What each class and module held when the patch was made."""
 _found: dict[Owner, dict[str, Any]] = {}
 """What each class and module held before the patch."""
 _other_defaults: set[Place] = set()
@@ -117,7 +113,7 @@ def _take(owner: Owner) -> None:
         if type(function := _function(value)) is types.FunctionType
         and (module is None or function.__module__ == module)
     ]
-    _taken[owner] = _Taken(dict(vars(owner)), functions)
+    _taken[owner] = dict(vars(owner)), functions
 
 
 def remember_name(owner: Owner, name: str) -> None:
@@ -175,7 +171,7 @@ def was_own(owner: Owner, name: str) -> bool:
 
 def is_own(owner: Owner, name: str) -> bool:
     """Return whether a function is Surprise's own, or what the patch put in its place."""
-    return was_own(owner, name) and vars(owner).get(name) is _taken[owner].names.get(name)
+    return was_own(owner, name) and vars(owner).get(name) is _taken[owner][0].get(name)
 
 
 def _change(
@@ -200,7 +196,7 @@ def _change(
 
 def _changed_names(owner: Owner) -> list[str]:
     """Return the names of a class or module that changed and may matter to Surprise's code."""
-    names, now = _taken[owner].names, vars(owner)
+    names, now = _taken[owner][0], vars(owner)
     changed = [name for name in {**names, **now} if not _is_same(name, names, now)]
     known = _known_names()
     harmful = []
@@ -224,7 +220,7 @@ def _is_same(name: str, names: dict[str, Any], now: Any) -> bool:
 def _known_names() -> frozenset[str]:
     """Return all names of Surprise's classes, and all attributes of their objects."""
     classes = [owner for owner in _taken if isinstance(owner, type)]
-    names = {name for owner in classes for name in _taken[owner].names}
+    names = {name for owner in classes for name in _taken[owner][0]}
     own = {
         name
         for owner in classes
@@ -324,7 +320,7 @@ def _places_of_predict(kind: type) -> list[tuple[Any, str, Any]]:
     ]
     before = _before()
     return [
-        (vars(owner), name, object() if (owner, name) in before else _taken[owner].names.get(name))
+        (vars(owner), name, object() if (owner, name) in before else _taken[owner][0].get(name))
         for owner, name in places
     ]
 

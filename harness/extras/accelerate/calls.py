@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from threading import RLock
 from time import perf_counter
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -41,13 +41,20 @@ class ComparisonError(HarnessError):
     """A result that is not Surprise's to the last bit, under ``patch_surprise(compare=True)``."""
 
 
-class Options(NamedTuple):
+class Options:
     """What `harness.patch_surprise` was called with."""
 
-    strict: bool = False
-    compare: bool = False
-    verbose: bool = False
-    exact: bool = False
+    def __init__(
+        self,
+        strict: bool = False,
+        compare: bool = False,
+        verbose: bool = False,
+        exact: bool = False,
+    ) -> None:
+        self.strict = strict
+        self.compare = compare
+        self.verbose = verbose
+        self.exact = exact
 
 
 class Count:

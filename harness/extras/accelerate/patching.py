@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from threading import RLock
-from typing import Any, NamedTuple
+from typing import Any
 
 from harness.algorithms import surprise
 from harness.extras.accelerate import altered, entrances, worth
@@ -26,16 +26,8 @@ _MISSING: Any = object()
 _changing = RLock()
 
 
-class _Place(NamedTuple):
-    """What a class or module held, and what the patch put in its place."""
-
-    owner: Any
-    name: str
-    original: Any
-    replacement: Any
-
-
-_installed: list[_Place] = []
+_installed: list[tuple[Any, str, Any, Any]] = []
+"""Each class or module and name, what was there, and what the patch put in its place."""
 _made: dict[tuple[Any, str], tuple[Any, Any]] = {}
 _measures: dict[str, tuple[types.FunctionType, types.FunctionType]] = {}
 """Each function of ``surprise.accuracy``, and another one with the code that it had."""
@@ -144,16 +136,16 @@ def unpatch_surprise() -> None:
         if worth.known.is_loaded:
             _make_what_waits()
         while _installed:
-            place = _installed.pop()
-            if vars(place.owner).get(place.name, _MISSING) is not place.replacement:
+            owner, name, original, replacement = _installed.pop()
+            if vars(owner).get(name, _MISSING) is not replacement:
                 continue  # a script has put its own there, or has deleted it
-            if place.original is _MISSING:
-                delattr(place.owner, place.name)
+            if original is _MISSING:
+                delattr(owner, name)
             else:
-                setattr(place.owner, place.name, place.original)
-        for name, (function, original) in _measures.items():
+                setattr(owner, name, original)
+        for name, (function, other) in _measures.items():
             if function.__code__ is getattr(_Measures, name).__code__:
-                function.__code__ = original.__code__
+                function.__code__ = other.__code__
         state.is_patched, state.options = False, Options()
         show_calls(False)
 
@@ -185,7 +177,7 @@ def patched_surprise(
         if before is None:
             unpatch_surprise()
         else:
-            patch_surprise(**before._asdict())
+            patch_surprise(**vars(before))
 
 
 def _is_checked_version(strict: bool) -> bool:
@@ -266,7 +258,7 @@ def _put(owner: Any, name: str, original: Any, make: Callable[[], Any]) -> None:
     made = _made.get((owner, name))
     if made is None or made[0] is not original:
         made = _made[owner, name] = original, make()
-    _installed.append(_Place(owner, name, *made))
+    _installed.append((owner, name, *made))
     setattr(owner, name, made[1])
 
 
@@ -274,7 +266,7 @@ def _scorer(options: Options) -> Any:
     """Return the scorer of folds in a process that joblib has started."""
     with _changing:
         if not state.is_patched:
-            patch_surprise(**options._asdict())
+            patch_surprise(**vars(options))
     return selection.validation.fit_and_score
 
 

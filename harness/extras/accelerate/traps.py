@@ -79,8 +79,9 @@ def warn_of_rows(model: Any, rows: Sequence[Any]) -> None:
     with suppress(Exception):  # of odd rows, which come to an error of their own
         for side, place, known in zip(("user", "item"), (0, 1), inner_ids, strict=True):
             unknown = set(map(itemgetter(place), rows)).difference(known)
-            names = (row[place] for row in rows if row[place] in unknown) if unknown else ()
-            warn_of_types(side, [*islice(names, LOOKED_AT)], known)
+            if any(_as_other_type(name) in known for name in unknown):  # of few, beside the rows
+                names = (row[place] for row in rows if row[place] in unknown)
+                warn_of_types(side, [*islice(names, LOOKED_AT)], known)
 
 
 def warn_of_types(side: str, unknown: Sequence[Any], inner_ids: Mapping[Any, int]) -> None:

@@ -87,7 +87,7 @@ class Profile:
         """Return the answer to a question in words."""
         if question in self.unasked:
             return self.unasked[question]
-        words = questions()[question].answers | questions()[question].deviations
+        words = {**questions()[question].answers, **questions()[question].deviations}
         return " or ".join(words.get(answer, answer) for answer in self.answers.get(question, ()))
 
     def to_dict(self) -> dict[str, Any]:
