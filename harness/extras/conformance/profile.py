@@ -109,7 +109,7 @@ def questions() -> dict[str, Question]:
 
 
 def profile(got: Mapping[str, Got]) -> Profile:
-    """Profile an implementation by what it returned for each case, as ``runner.py --json`` writes.
+    """Profile an implementation by its value for each case, in the form of ``runner.py --json``.
 
     A `HarnessError` says that it gave no number for the cases on gain, discount, ideal and order.
     """
