@@ -226,8 +226,7 @@ class CandidatesSection(Kind):
 
     def _texts(self, of: OfOptions) -> str:
         """Return the texts of the options that have these values here."""
-        options = self.model_dump()
-        return "".join(text for (key, value), text in of.items() if options.get(key) == value)
+        return "".join(text for (key, value), text in of.items() if vars(self).get(key) == value)
 
 
 class Rated(CandidatesSection):

@@ -107,12 +107,11 @@ def compute(cell: Cell, plan: Plan, report: Report, workers: int = 1) -> CellRec
         registry.advance(model, sum(len(fold.test) for fold in folds))
     report(COMPILING, 0, 0)
     deciding = plan.deciding if cell.inner else ()
-    depth = plan.depth_of(cell)
-    catalogue = section.is_whole_catalogue
+    depth, catalogue = inputs["depth"], section.is_whole_catalogue
     compile_scoring(deciding, depth, catalogue=catalogue)
     if experiment.accelerate:
         models.warm_up(chosen.name, cell.params, whole_catalogue=catalogue)
-    peak, state = PeakMemory(), plan.global_seed(cell)
+    peak, state = PeakMemory(), inputs["global_seed"]
     with (
         nullcontext() if cell.inner else peak,  # nothing shows the memory of a trial
         nullcontext() if state is None else seeds.global_generators(state),
@@ -131,14 +130,9 @@ def compute(cell: Cell, plan: Plan, report: Report, workers: int = 1) -> CellRec
             models.fit(instead, trainset)
         scorer = Scorer(model, selected, experiment.clip, experiment.accelerate, instead)
         pairs, n_impossible = scorer.pairs()
-        lists = scorer.rank(
-            section,
-            pairs,
-            depth=depth,
-            named=deciding[0].needs_names if deciding else plan.names_items,
-            progress=partial(report, "scoring"),
-            ids=(split.ratings.user_ids, split.ratings.item_ids),
-        )
+        named = deciding[0].needs_names if deciding else plan.names_items
+        scoring, ids = partial(report, "scoring"), (split.ratings.user_ids, split.ratings.item_ids)
+        lists = scorer.rank(section, pairs, depth=depth, named=named, progress=scoring, ids=ids)
         scored = time.perf_counter()
         training: dict[str, float | None] = {}
         if experiment.outputs.training and not cell.inner:
@@ -222,8 +216,7 @@ class Scorer:
     def pairs(self) -> tuple[Pairs, int]:
         """Estimate every judged rating, in the order of the test set; count the impossible ones."""
         selected = self.selected
-        users = np.empty(len(selected.items), dtype=np.int32)
-        items = np.empty_like(users)
+        users, items = np.empty((2, len(selected.items)), dtype=np.int32)
         users[selected.order] = np.repeat(selected.users, np.diff(selected.offsets))
         items[selected.order] = selected.items
         estimates, impossible = self._estimate(users, items)
@@ -274,8 +267,7 @@ class Scorer:
     def _estimate(self, users: Codes, items: Codes) -> tuple[Floats, Bools]:
         scorer = models.scorer_of(self.model, self.accelerate)
         estimates, impossible = models.estimates_of(self.model, scorer, users, items, clip=False)
-        unknown = self.model.trainset.inner_users[users] < 0
-        if self.fallback and unknown.any():
+        if self.fallback and (unknown := self.model.trainset.inner_users[users] < 0).any():
             others = models.estimate(self.fallback, users[unknown], items[unknown])
             estimates[unknown], impossible = others[0], impossible.copy()
             impossible[unknown] = others[1]

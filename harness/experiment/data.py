@@ -76,8 +76,7 @@ class PlanData:
 
     def divided(self, dataset: int) -> list[int]:
         """Return the splits of the config by which a data set can be divided."""
-        splits_of_config = range(len(self.experiment.split))
-        return [split for split in splits_of_config if (dataset, split) not in self.absent]
+        return [n for n in range(len(self.experiment.split)) if (dataset, n) not in self.absent]
 
     def splits(self, dataset: int, split: int, seed: int) -> list[Split]:
         """Return the folds of the config's split number `split` for the cells of one seed."""

@@ -52,27 +52,33 @@ CUT = 10
 """The cut-off rank that is looked at where no metric of the config has one."""
 
 
-def describe_plan(plan: Plan) -> list[DataDescription]:
-    """Describe each data set of a plan, and the first fold of each split under the first seed."""
+def describe_plan(plan: Plan, *, noted: bool = True) -> list[DataDescription]:
+    """Describe each data set of a plan, and the first fold of each split under the first seed.
+
+    Without `noted` they have no notes.
+    """
     cuts = sorted({metric.k for metric in plan.metrics if metric.k}) or [CUT]
     rated = any(rule.only_rated for rule in plan.experiment.candidates)
     seed, descriptions = plan.experiment.seed[0], []
     for dataset, name in enumerate(plan.names["dataset"]):
         if not (divided := plan.divided(dataset)):
             continue
-        described = describe_ratings(*plan.ratings(dataset))
+        described = describe_ratings(*plan.ratings(dataset), noted=noted)
         described.name = name
         for number in divided:
-            title = plan.names["split"][number]
-            split = _of_split(plan.splits(dataset, number, seed)[0], title, cuts)
+            fold = plan.splits(dataset, number, seed)[0]
+            split = _of_split(fold, plan.names["split"][number], cuts, noted=noted)
             described.splits.append(split)
-            described.warnings += _warnings_of_split(split, rated=rated)
+            described.warnings += _warnings_of_split(split, fold.notes, rated=rated)
         descriptions.append(described)
     return descriptions
 
 
-def describe_ratings(data: Ratings, filters: Iterable[str] = ()) -> DataDescription:
-    """Describe ratings, with the reports of the filters that they went through."""
+def describe_ratings(
+    data: Ratings, filters: Iterable[str] = (), *, noted: bool = True
+) -> DataDescription:
+    """Describe ratings; if `noted`, with the reports of the filters that they went through."""
+    filtered = (Note("filtered", {"counts": report}) for report in filters)
     of_user, of_item = _counts(data.users), _counts(data.items)
     distinct = _n_distinct(data.users, data.ratings)
     several, span = of_user > 1, []
@@ -98,7 +104,7 @@ def describe_ratings(data: Ratings, filters: Iterable[str] = ()) -> DataDescript
         distinct_per_user=float(np.median(distinct)),
         constant_users=float((distinct == 1)[several].mean()) if several.any() else 0.0,
         span=span,
-        notes=[*data.notes, *(Note("filtered", {"counts": report}) for report in filters)],
+        notes=[*data.notes, *filtered] if noted else [],
         splits=[],
         warnings=[],
     )
@@ -148,7 +154,7 @@ def _histogram(ratings: NDArray[np.float64]) -> dict[str, int]:
     return dict(zip(names, counts.tolist(), strict=True))
 
 
-def _of_split(fold: Split, title: str, cuts: list[int]) -> SplitDescription:
+def _of_split(fold: Split, title: str, cuts: list[int], *, noted: bool) -> SplitDescription:
     data, train, test, times = fold.ratings, fold.train, fold.test, fold.ratings.timestamps
     counts = _counts(data.users[test])
     unknown_users, unknown_items = fold.unknown
@@ -164,7 +170,7 @@ def _of_split(fold: Split, title: str, cuts: list[int]) -> SplitDescription:
         short={str(k): float((counts <= k).mean()) for k in cuts},
         equal=float((_n_distinct(data.users[test], data.ratings[test]) == 1).mean()),
         backwards=bool(times is not None and times[train].min() > times[test].max()),
-        notes=list(fold.notes),
+        notes=list(fold.notes) if noted else [],
     )
 
 
@@ -188,7 +194,9 @@ def _warnings_of_data(description: DataDescription) -> Iterator[str]:
             )
 
 
-def _warnings_of_split(split: SplitDescription, *, rated: bool) -> Iterator[str]:
+def _warnings_of_split(
+    split: SplitDescription, notes: Iterable[Note], *, rated: bool
+) -> Iterator[str]:
     short = [f"{s:.0%} (k = {k})" for k, s in split.short.items() if s >= WARN_SHARE]
     if rated and short:
         yield (
@@ -208,7 +216,7 @@ def _warnings_of_split(split: SplitDescription, *, rated: bool) -> Iterator[str]
     if split.backwards:
         yield f"{split.name}: every training rating is later than every test rating"
     told = ("leak", "judgements", "judgements-rated")
-    yield from (f"{split.name}: {note}" for note in split.notes if note.code in told)
+    yield from (f"{split.name}: {note}" for note in notes if note.code in told)
 
 
 @checked(DataError)
@@ -270,15 +278,11 @@ def plugins_used(experiment: Experiment) -> Iterator[PluginUsed]:
     for data in experiment.dataset:
         if data.name is not None and data.data_set is None:
             used.append(("datasets", data.name, None))
-        reader = data.format
-        if reader is None and data.path is not None:
-            reader = kind_of(data.paths[0])
-        if reader is not None:
-            used.append(("readers", reader, None))
+        reader = data.format or (None if data.path is None else kind_of(data.paths[0]))
+        used += [("readers", reader, None)] if reader else []
         schemes = dict.fromkeys(map(scheme_of, filter(is_url, data.paths)))
         # Others that nobody has are of fsspec.
-        own = [scheme for scheme in schemes if plugins.foreign_origin("openers", scheme)]
-        used += [("openers", scheme, None) for scheme in own]
+        used += [("openers", s, None) for s in schemes if plugins.foreign_origin("openers", s)]
     for name in dict.fromkeys(row.name for row in experiment.algorithms):
         of_library = "/" in name
         part = source_name(name) if of_library else registry.canonical(name)

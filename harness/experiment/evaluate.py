@@ -70,11 +70,11 @@ class Evaluation:
     """Notes of the analyses."""
     codes: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
     """The codes of `users`, in their order."""
-    statistics: list[MetricComparison] | None = None
-    """None before rows were compared."""
+    statistics: list[MetricComparison] = field(default_factory=list)
+    """The comparisons of rows."""
     not_compared: list[Note] = field(default_factory=list)
     is_found: bool = False
-    """Whether an earlier run scored the cells."""
+    """Whether an earlier run scored the cells, and compared the rows."""
 
 
 def evaluate(
@@ -94,7 +94,6 @@ def evaluate(
         analyses.each("start_table", [cells[position] for position in positions])
         for of_row in rows.values():  # so that what is held of each user is that of one row
             row = RowScores(plan.metrics)
-            finished = []
             for position in of_row:
                 cell, name = cells[position], names[position]
                 record = None if cell.key in failures else pool.take(cell.key)
@@ -116,9 +115,9 @@ def evaluate(
                 per_user = {label: value.per_user for label, value in scores.items()}
                 frame = users_of(name, ratings, record.users, per_user)
                 users[position] = frame, record.users
-                finished.append(frame)
                 candidates = plan.experiment.candidates[cell.candidates]
                 analyses.add(ScoredCell(name, split, candidates, record, frame), scores)
+            finished = [users[position][0] for position in of_row if position in users]
             for frame in finished if row.failed else ():
                 frame[[*row.failed]] = np.nan
             if finished:
@@ -292,15 +291,12 @@ class StoredScores:
         """What names the file; '' where there is none."""
         plan, experiment = self.plan, self.plan.experiment
         uses_features = experiment.groups or any(m.needs_features for m in plan.metrics)
-        uses_own = self.pool.of_session or experiment.plugins
-        if self.failed or uses_own or plan.absent or not is_as_started():
+        analyses = [plugins.find("analyses", name) for name in plan.analyses]
+        are_decided = all(a.is_builtin and getattr(a.load(), "is_decided", False) for a in analyses)
+        origins = {m.definition.compute.__module__.partition(".")[0] for m in plan.metrics}
+        uses_own = self.pool.of_session or experiment.plugins or origins != {"harness"}
+        if self.failed or uses_own or not are_decided or plan.absent or not is_as_started():
             return ""
-        for analysis in [plugins.find("analyses", name) for name in plan.analyses]:
-            if not (analysis.is_builtin and getattr(analysis.load(), "is_decided", False)):
-                return ""
-        for metric in plan.metrics:
-            if metric.definition.compute.__module__.partition(".")[0] != "harness":
-                return ""
         return key_of(
             {
                 "cells": [plan.name(cell).model_dump() for cell in self.cells],
@@ -339,16 +335,10 @@ class StoredScores:
         if not self.key or not finished or any(n.code == FAILED for n in evaluation.notes):
             return
         with suppress(OSError, ValueError):
-            header = ScoresHeader(
-                key=self.key,
-                checksums=self._checksums(),
-                **{name: getattr(evaluation, name) for name in FIELDS},
-                **evaluation.parts,
-            )
-            arrays = {
-                "scores": evaluation.users[self.plan.labels].to_numpy(np.float64).T,
-                "users": evaluation.codes,
-            }
+            found = {name: getattr(evaluation, name) for name in FIELDS} | evaluation.parts
+            header = ScoresHeader(key=self.key, checksums=self._checksums(), **found)
+            scores = evaluation.users[self.plan.labels].to_numpy(np.float64).T
+            arrays = {"scores": scores, "users": evaluation.codes}
             text = header.model_dump_json(exclude_unset=True).encode()
             self.pool.store.put_scores(self.key, text, arrays)
 

@@ -15,6 +15,13 @@ from typing import Self
 from harness._util.kernels import address_space_left
 from harness._util.libraries import psutil
 
+LIMITS = {
+    "": ("sys/fs/cgroup", "memory.max", "memory.current"),
+    "memory": ("sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"),
+}
+"""By controller, the folder of groups and their files with limit and use; version 2 of control
+groups has one hierarchy, of all controllers, under ''."""
+
 
 def available_bytes(system: Path = Path("/")) -> int:
     """Return the least of free memory and of what limits of address space and containers leave."""
@@ -27,26 +34,20 @@ def available_bytes(system: Path = Path("/")) -> int:
         return room
     for line in lines:
         _, controllers, group = line.split(":", 2)
-        if controllers == "":  # version 2, where one hierarchy has all controllers
-            top, files = "sys/fs/cgroup", ("memory.max", "memory.current")
-        elif "memory" in controllers.split(","):
-            top = "sys/fs/cgroup/memory"
-            files = ("memory.limit_in_bytes", "memory.usage_in_bytes")
-        else:
-            continue
-        folder = system / top / group.strip("/")  # each group above it has limits too
-        for each in (folder, *folder.parents):
-            # "max" is no limit. Inside a container the folder of the host's path may be missing.
-            with suppress(OSError, ValueError):
-                limit, used = (int((each / name).read_text()) for name in files)
-                if limit - used < room:
-                    # Pages of files are given up first.
-                    text = (each / "memory.stat").read_text()
-                    pages = re.search(r"^(?:total_)?inactive_file (\d+)$", text, re.M)
-                    free = limit - used + int(pages[1] if pages else 0)
-                    room = min(room, max(0, free))
-            if each == system / top:
-                break
+        for top, *files in (LIMITS[name] for name in controllers.split(",") if name in LIMITS):
+            folder = system / top / group.strip("/")  # each group above it has limits too
+            for each in (folder, *folder.parents):
+                # "max" is no limit. Inside a container the host's folder may be missing.
+                with suppress(OSError, ValueError):
+                    limit, used = (int((each / name).read_text()) for name in files)
+                    if limit - used < room:
+                        # Pages of files are given up first.
+                        text = (each / "memory.stat").read_text()
+                        pages = re.search(r"^(?:total_)?inactive_file (\d+)$", text, re.M)
+                        free = limit - used + int(pages[1] if pages else 0)
+                        room = min(room, max(0, free))
+                if each == system / top:
+                    break
     return room
 
 
@@ -56,12 +57,12 @@ class PeakMemory:
     megabytes = math.nan
     """Not known before the end of the block."""
     _sampler: Sampler | None = None
+    _before = 0
 
     def __enter__(self) -> Self:
         gc.collect(1)  # all generations would cost more than a small fit; arrays need no collection
         with suppress(OSError, AttributeError, TypeError):  # glibc alone can return freed memory
             ctypes.CDLL(None).malloc_trim(0)
-        self._before = 0
         with suppress(OSError):  # Linux counts the peak of resident memory itself, from now on
             Path("/proc/self/clear_refs").write_text("5")
             self._before = _peak()

@@ -22,7 +22,6 @@ from harness.plugins import registry as plugins
 from harness.rankings import evaluation
 from harness.results.cells import CellResult, WorthOfWeights, measured
 from harness.results.scores import notes_on_failed_metrics, notes_on_undefined, notes_without_value
-from harness.results.statistics import MetricComparison
 
 TIED_SHARE = 0.05
 """A larger proportion of users whose score depends on ties gets a note."""
@@ -30,7 +29,7 @@ MANY = 1 / 3
 """A proportion of users from which the note says that they are many."""
 
 
-def notes(plan: Plan, results: Evaluation, compared: Sequence[MetricComparison]) -> Iterator[Note]:
+def notes(plan: Plan, results: Evaluation) -> Iterator[Note]:
     """Yield the notes on a run, of which some may come twice."""
     cells = [cell for cell in results.cells if isinstance(cell, CellResult)]
     yield from _notes_on_data(plan)
@@ -56,7 +55,7 @@ def notes(plan: Plan, results: Evaluation, compared: Sequence[MetricComparison])
         yield from cut_grids(plan.experiment)
     if any(section.is_of_curve for section in plan.experiment.split):
         yield from notes_on_curves(plan, results)
-    yield from _notes_on_metrics(plan, results, compared, cells)
+    yield from _notes_on_metrics(plan, results, cells)
     if results.is_found or any(c.found or c.measured != cells[0].measured for c in cells):
         yield from _notes_on_times(cells, are_scores_found=results.is_found)
     yield from _notes_on_ties(results, cells)
@@ -77,8 +76,7 @@ def _notes_on_data(plan: Plan) -> Iterator[Note]:
     for _, group in itertools.groupby(plan.made(), attrgetter("dataset", "split", "seed")):
         first, *rest = group
         if first.seed == seeds[0]:
-            where = [first.dataset] if n_datasets > 1 else []
-            where += [first.split] + ["first fold"] * bool(rest)
+            where = [first.dataset] * (n_datasets > 1) + [first.split] + ["first fold"] * bool(rest)
             where += ["first seed"] * (len(seeds) > 1)
             yield from (note.at(", ".join(where)) for note in first.notes)
     if errors := [str(metric) for metric in plan.metrics if metric.definition.needs_ratings]:
@@ -119,9 +117,7 @@ def _notes_on_impossible(cells: list[CellResult]) -> Iterator[Note]:
             yield Note("impossible", values)
 
 
-def _notes_on_metrics(
-    plan: Plan, results: Evaluation, compared: Sequence[MetricComparison], cells: list[CellResult]
-) -> Iterator[Note]:
+def _notes_on_metrics(plan: Plan, results: Evaluation, cells: list[CellResult]) -> Iterator[Note]:
     """Name metrics that distinguish nothing, cannot be significant or have no random order."""
     means: dict[tuple[str, str], dict[tuple[int, int], list[float | None]]]
     means = defaultdict(lambda: defaultdict(list))
@@ -136,15 +132,14 @@ def _notes_on_metrics(
             yield Note("indistinct", {"metric": label, "reason": reasons[0]}, names[table], table)
         elif all(len(values) > 1 and _equal(values) for values in folds.values()):
             yield Note("all-equal", {"metric": label}, names[table], table)
-    if compared:
-        yield from notes_on_tests(compared, tables)
+    if results.statistics:
+        yield from notes_on_tests(results.statistics, tables)
     for _, (ratings, _) in sorted(plan.read.items()):
         yield from evaluation.notes_on_labels(plan.metrics, *ratings.scale)
-    for metric in plan.metrics:
-        if metric.has_bounds:
-            reason = evaluation.random_order(metric)
-            if isinstance(reason, Note):
-                yield Note("no-random-order", {"metric": str(metric), "reason": reason})
+    for metric in (metric for metric in plan.metrics if metric.has_bounds):
+        reason = evaluation.random_order(metric)
+        if isinstance(reason, Note):
+            yield Note("no-random-order", {"metric": str(metric), "reason": reason})
 
 
 def _equal(values: list[float | None]) -> bool:
@@ -170,8 +165,8 @@ def _notes_on_ties(results: Evaluation, cells: list[CellResult]) -> Iterator[Not
         reasons = results.parts["undistinguished"].get(cell.table, {})
         for label, share in cell.tied.items():
             if share > TIED_SHARE and not all(reasons.get(label, [None])):
-                worst = affected[label]
-                worst[cell.algorithm] = max(worst.get(cell.algorithm, 0.0), share)
+                shares = affected[label]
+                shares[cell.algorithm] = max(shares.get(cell.algorithm, 0.0), share)
     for label, shares in affected.items():
         whose = "many" if max(shares.values()) >= MANY else "some"
         algorithms = [f"{name} ({share:.0%})" for name, share in shares.items()]

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,7 @@ from harness.plugins import own_modules
 from harness.plugins import registry as plugins
 from harness.rankings.exposure import propensities
 from harness.results.cells import CellName, TableName, distinct_names
-from harness.results.environment import code_of_package
+from harness.results.environment import code_of_package, without_folders
 from harness.results.reads import content_digest
 from harness.results.record import DataInfo, SplitInfo
 from harness.results.store import key_of, short_key
@@ -256,6 +256,9 @@ class Plan(PlanData):
         depths = [metric.k or 0 for metric in wanted if metric.definition.needs_items]
         self.depth = max(depths, default=0)
         """How many items at the top of each list metrics have to know by name."""
+        outputs = ["outputs"] if experiment.outputs.wanted else []
+        self.analyses = list(dict.fromkeys([*experiment.analyses, "groups", *outputs]))
+        """The analyses of scored cells, by name; groups can be of the config or of a split."""
         kinds = [plugins.find("analyses", name).load() for name in experiment.analyses]
         needed = [getattr(kind, "needs_items", 0) for kind in kinds]
         self.n_shown = max(experiment.outputs.lists or 0, *needed, 0)
@@ -267,24 +270,10 @@ class Plan(PlanData):
             or self.n_shown > 0
         )
         """Whether the judged items of each list have to be known by name."""
+        self.without_folders = partial(without_folders, base=self.document.folder)
+        """Replaces the folders of this machine in a message."""
         self.code = self.code_planned or Code(experiment, self.document.folder)
         """The code that decides numbers and is not built in, and the files that it reads."""
-
-    def depth_of(self, cell: Cell) -> int:
-        """Return how many items at the top of each list of a cell are kept by name."""
-        return max(self.depth, 0 if cell.inner else self.n_shown)
-
-    @cached_property
-    def analyses(self) -> list[str]:
-        """The analyses of scored cells that the config asks for, by name."""
-        asked = list(self.experiment.analyses)
-        keeps = any(section.unknown_users == "keep" for section in self.experiment.candidates)
-        divided = (split for folds in self._splits.values() for split in folds)
-        if self.experiment.groups or (keeps and any(split.unknown[0] for split in divided)):
-            asked.append("groups")
-        if self.experiment.outputs.wanted:
-            asked.append("outputs")
-        return list(dict.fromkeys(asked))
 
     def portable(self) -> Plan:
         """Return a plan for another process: with all ratings, and splits that no seed makes."""
@@ -337,13 +326,18 @@ class Plan(PlanData):
         """Return a cell with the key for its contents."""
         return replace(cell, key=key_of(self.inputs(cell)))
 
-    def inputs(self, cell: Cell) -> dict[str, object]:
-        """Return everything that decides the numbers of a cell, from the loaded data and code."""
+    def inputs(self, cell: Cell) -> dict[str, Any]:
+        """Return everything that decides the numbers of a cell, from the loaded data and code.
+
+        ``global_seed`` is what the global generators start from in a cell with your own class, and
+        ``depth`` how many items at the top of each list are kept by name.
+        """
         experiment = self.experiment
         chosen = experiment.algorithms[cell.algorithm]
         section, draw = experiment.candidates[cell.candidates], experiment.draws[cell.seed].split
         surprise = registry.package_version("scikit-surprise")
         versions = {"harness": harness.__version__, "surprise": surprise}
+        state = seeds.derive(cell.seed, "global", chosen.name, cell.fold)
         decisive = {
             "numbers": NUMBERS_VERSION,
             "code": self.code.of_package,
@@ -354,11 +348,11 @@ class Plan(PlanData):
             "sample": (draw, cell.fold) if section.is_sample else None,
             "algorithm": self.code.identity("algorithms", chosen.name),
             "params": cell.params,
-            "global_seed": self.global_seed(cell),
+            "global_seed": state if registry.is_own(chosen.name) else None,
             "as_surprise": chosen.as_surprise,
             "clip": experiment.clip,
             "accelerate": experiment.accelerate,
-            "depth": self.depth_of(cell),
+            "depth": max(self.depth, 0 if cell.inner else self.n_shown),
         }
         if experiment.fallback != "default":
             decisive["fallback"] = experiment.fallback
@@ -370,26 +364,18 @@ class Plan(PlanData):
         kept["training"] = experiment.outputs.training
         return decisive | {what: True for what, is_kept in kept.items() if is_kept}
 
-    def global_seed(self, cell: Cell) -> int | None:
-        """Return what the global generators start from in a cell with your own class."""
-        name = self.experiment.algorithms[cell.algorithm].name
-        return seeds.derive(cell.seed, "global", name, cell.fold) if registry.is_own(name) else None
-
     @cached_property
     def names(self) -> dict[str, list[str]]:
         """Display names of data sets, splits (under the first seed) and candidates, each unique."""
-        given, seed = self.experiment, self.experiment.seed[0]
-        datasets_of_config = range(len(given.dataset))
-
+        given = self.experiment
         names: dict[str, list[str]] = {"dataset": [], "split": []}
         for number, dataset in enumerate(given.dataset):
             is_there = number in self.read or self.divided(number)
-            stated = self.ratings(number)[0].name if is_there else dataset.describe()
-            names["dataset"].append(stated)
+            names["dataset"] += [self.ratings(number)[0].name if is_there else dataset.describe()]
         for number, split in enumerate(given.split):
-            data = next((n for n in datasets_of_config if (n, number) not in self.absent), None)
-            made = None if data is None else self.splits(data, number, seed)[0]
-            names["split"].append(split.describe() if made is None else made.name)
+            there = [n for n in range(len(given.dataset)) if (n, number) not in self.absent][:1]
+            made = [self.splits(n, number, given.seed[0])[0].name for n in there]
+            names["split"] += made or [split.describe()]
         names["candidates"] = [each.describe() for each in given.candidates]
         return {
             key: distinct_names(each, [section.stated() for section in getattr(given, key)])
@@ -447,23 +433,17 @@ class Plan(PlanData):
         row["clip"] = experiment.clip
         if experiment.fallback != "default":
             row["fallback"] = experiment.fallback
-        fold = self.splits(cell.dataset, cell.split, cell.seed)[cell.fold]
         return CellName(
             **table.only(TableName),
             row=short_key(row),
             algorithm=experiment.algorithms[cell.algorithm].title,
-            split_fingerprint=fold.fingerprint,
+            split_fingerprint=self.split(cell).fingerprint,
             key=self.stored_as.get(cell.key, cell.key),
             **{key: getattr(cell, key) for key in ("seed", "fold", "n_folds", "params")},
         )
 
     def loaded(self) -> list[DataInfo]:
         """Return what a record says of the data sets that were loaded."""
-        genres = dict.fromkeys(self.read, "")
-        for number, (ratings, _) in self.read.items() if self.of_genres else ():
-            known = ratings.item_features
-            if known is not None and "genres" in known:
-                genres[number] = short_key({"genres": known["genres"].to_dict()})
         return [
             DataInfo(
                 name=self.names["dataset"][number],
@@ -472,8 +452,8 @@ class Plan(PlanData):
                 **dict(zip(("n_users", "n_items", "n_ratings"), ratings.counts, strict=True)),
                 scale=list(ratings.scale),
                 filters=reports,
-                notes=list(ratings.notes),
-                genres=genres[number],
+                notes=[note.mapped(self.without_folders) for note in ratings.notes],
+                genres=_key_of_genres(ratings) if self.of_genres else "",
             )
             for number, (ratings, reports) in sorted(self.read.items())
         ]
@@ -495,6 +475,14 @@ class Plan(PlanData):
             for (dataset, split, seed), folds in self._splits.items()
             for made in folds
         ]
+
+
+def _key_of_genres(ratings: Ratings) -> str:
+    """Return what tells the genres of items apart; '' where none are known."""
+    known = ratings.item_features
+    if known is None or "genres" not in known:
+        return ""
+    return short_key({"genres": known["genres"].to_dict()})
 
 
 def check_tables(plan: Plan) -> None:

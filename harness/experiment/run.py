@@ -32,7 +32,7 @@ from harness.experiment.plan import Plan, check_groups, own_code_unloaded
 from harness.experiment.tracking import track as tracked
 from harness.notes.note import Note, by_weight, plain
 from harness.results.cells import FailedCell
-from harness.results.environment import Machine, commit, packages, versions, without_folders
+from harness.results.environment import Machine, commit, packages, versions
 from harness.results.folder import check_replaceable, remove_earlier
 from harness.results.record import SCHEMA_VERSION, RunInfo
 from harness.results.runs import Run
@@ -180,30 +180,34 @@ def _computed(plan: Plan, pool: Pool, watch: Watch, started: datetime, begun: fl
         todo = [cell for cell in cells if cell.key not in failures]
         n_trials = sum(len(search.tried) for search in searches.values())
         watch(RunPlanned(len(cells), len(todo) - len(pool.missing(todo)), pool.workers, n_trials))
-        for cell in cells:
-            if cell.key in failures:
-                watch(CellFinished(cell.title, 0.0, error=failures[cell.key]))
+        for cell in (cell for cell in cells if cell.key in failures):
+            watch(CellFinished(cell.title, 0.0, error=failures[cell.key]))
         failures |= {key: result.error or "" for key, result in pool.compute(todo).items()}
     stored = StoredScores(plan, cells, pool, bool(failures))
-    earlier = None if pool.fresh else stored.read()
-    evaluation = earlier or evaluate(plan, cells, pool, failures)
+    evaluation = (None if pool.fresh else stored.read()) or evaluate(plan, cells, pool, failures)
     trials = tuning.describe(searches, evaluation.cells) if searches else None
     if plan.absent:
         add_absent(plan, evaluation)
-    record = _record(plan, evaluation, watch, pool.discard_unrepeatable())
-    if earlier is None:
+    if not evaluation.is_found:  # else an earlier run of these cells compared the rows too
+        watch(Stage("", "comparing"))
+        if (settings := plan.experiment.statistics) is not None:
+            evaluation.statistics, evaluation.not_compared = infer(
+                evaluation.users,
+                plan.labels,
+                evaluation.cells,
+                settings,
+                plan.experiment.seed[0],
+                plan.experiment.draws,
+                plan.made(),
+                progress=lambda done, total: watch(Stage("", "comparing", done, total)),
+            )
         stored.write(evaluation)
-    record |= {
+    record = _record(plan, evaluation, watch, pool.discard_unrepeatable()) | {
         "started": started.isoformat(timespec="seconds"),
         "seconds": round(time.perf_counter() - begun, 3),
-        "files": {},
     }
-    return Run(
-        RunInfo.checked(record, is_read=False),
-        evaluation.users,
-        trials=trials,
-        outputs=evaluation.parts.get("outputs"),
-    )
+    info, outputs = RunInfo.checked(record, is_read=False), evaluation.parts.get("outputs")
+    return Run(info, evaluation.users, trials=trials, outputs=outputs)
 
 
 def _written(run: Run, results: str | Path | None, keep: int | None, watch: Watch) -> Run:
@@ -222,36 +226,11 @@ def _record(
 ) -> dict[str, object]:
     """Return the content of ``run.json`` except its times."""
     experiment = plan.experiment
-    without = partial(without_folders, base=plan.document.folder)
-
     for cell in evaluation.cells:
         if isinstance(cell, FailedCell):
-            cell.error = without(cell.error)
-    datasets = plan.loaded()
-    for data in datasets:
-        data.notes = [note.mapped(without) for note in data.notes]
+            cell.error = plan.without_folders(cell.error)
     watch(Stage("", "describing"))
-    descriptions = describe_plan(plan)
-    for described in descriptions:  # whose notes stand with data sets and splits
-        described.notes = []
-        for split in described.splits:
-            split.notes = []
-    if evaluation.statistics is None:  # no earlier run of these cells compared the rows
-        watch(Stage("", "comparing"))
-        evaluation.statistics = []
-        if experiment.statistics is not None:
-            evaluation.statistics, evaluation.not_compared = infer(
-                evaluation.users,
-                plan.labels,
-                evaluation.cells,
-                experiment.statistics,
-                experiment.seed[0],
-                experiment.draws,
-                plan.made(),
-                progress=lambda done, total: watch(Stage("", "comparing", done, total)),
-            )
-    compared = evaluation.statistics
-    said = by_weight([*notes(plan, evaluation, compared), *evaluation.not_compared, *on_code])
+    said = by_weight([*notes(plan, evaluation), *evaluation.not_compared, *on_code])
     config = experiment.model_dump(mode="json")
     if plan.is_tuned:  # the validation set that tuning used, written out in each split
         for section, written in zip(experiment.split, config["split"], strict=True):
@@ -271,15 +250,15 @@ def _record(
         "seeds": list(experiment.draws),
         "config": config,
         "config_file": plan.document.folder and file,
-        "datasets": datasets,
+        "datasets": plan.loaded(),
         "splits": plan.made(),
-        "descriptions": descriptions,
-        "notes": [note.mapped(without) for note in said],
+        "descriptions": describe_plan(plan, noted=False),  # notes are with data sets and splits
+        "notes": [note.mapped(plan.without_folders) for note in said],
         "cells": evaluation.cells,
         "rows": evaluation.rows,
         **{part: evaluation.parts.get(part, []) for part in (*DEFAULT_ANALYSES, "groups")},
         "analyses": evaluation.tables,
-        "statistics": compared,
+        "statistics": evaluation.statistics,
         "spaces": {
             row.title: registry.space_of(row) for row in experiment.algorithms if row.search
         },
@@ -288,4 +267,5 @@ def _record(
         "versions": versions() | registry.library_versions(e.name for e in experiment.algorithms),
         "machine": Machine.here(),
         "commit": commit(),
+        "files": {},
     }

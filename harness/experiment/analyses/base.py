@@ -18,8 +18,10 @@
 from __future__ import annotations
 
 import inspect
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from harness.metrics import Scores
@@ -143,17 +145,18 @@ def first_paragraph(kind: type) -> str:
     return " ".join(inspect.cleandoc(vars(kind).get("__doc__") or "").partition("\n\n")[0].split())
 
 
+@dataclass(eq=False)
 class BuiltinAnalysis(Analysis):
     """An analysis whose result is a part of the record of a run."""
 
-    makes: ClassVar[Mapping[str, type]] = {}
-    """The parts of the record that it makes, by key, and what each is: a list, mostly."""
+    makes: ClassVar[Sequence[str]] = ()
+    """Keys of the parts of the record that it makes: a run that it is for has each."""
 
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
-        self.parts: dict[str, Any] = {part: kind() for part, kind in self.makes.items()}
-        self.said: list[Note] = []
-        """What was found while the tables ended."""
+    plan: Plan
+    parts: dict[str, Any] = field(default_factory=partial(defaultdict, list), init=False)
+    """What it has made, by key; each part begins as an empty list."""
+    said: list[Note] = field(default_factory=list, init=False)
+    """What was found while the tables ended."""
 
     def start_table(self, cells: Sequence[Cell]) -> None:
         """Begin a table, of which these are the cells."""

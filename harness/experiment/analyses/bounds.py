@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from harness.experiment.analyses.base import BuiltinAnalysis, ScoredCell
 from harness.metrics import Scores
@@ -23,15 +23,15 @@ class Bounds(BuiltinAnalysis):
     """The best and the expected score of each table, and which metrics cannot tell rows apart."""
 
     is_decided = True
-    makes: ClassVar = {"bounds": list, "undistinguished": dict}
-    """`undistinguished`: by table and label, for each fold why every order of its lists scores the
-    same, None where orders differ."""
+    makes = ("bounds", "undistinguished")
 
     def start_table(self, cells: Sequence[Cell]) -> None:
         """Begin a table."""
         self.folds: set[tuple[int, int]] = set()
         self.rows = {bound: RowScores(self.plan.metrics) for bound in BOUNDS}
         self.reasons: dict[str, list[Note | None]] = {}
+        """By label, for each fold why every order of its lists scores the same; None where orders
+        differ."""
 
     def add(self, cell: ScoredCell, scores: Mapping[str, Scores]) -> None:
         """Take the lists of a cell, unless another model's lists in its fold were taken."""
@@ -64,4 +64,4 @@ class Bounds(BuiltinAnalysis):
                 deviations={str(metric): deviation(row.means(str(metric))) for metric in bounded},
             )
             self.parts["bounds"].append(result)
-        self.parts["undistinguished"][name.table] = self.reasons
+        self.parts.setdefault("undistinguished", {})[name.table] = self.reasons

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from harness import metrics
 from harness._util.libraries import pd
@@ -34,14 +34,13 @@ def by_convention(role: str, k: int, threshold: float | None = None) -> dict[str
 
     Without a `threshold`, each has its own for relevance. A role that none has is a MetricError.
     """
-    by_name = conventions()
     defined = {
         name: convention.metric(role, k, threshold)
-        for name, convention in by_name.items()
+        for name, convention in conventions().items()
         if role in convention.labels
     }
     if not defined:
-        roles = sorted({name for convention in by_name.values() for name in convention.roles})
+        roles = sorted({name for convention in conventions().values() for name in convention.roles})
         raise MetricError(f"{role}: no convention defines it; use one of {', '.join(roles)}")
     return defined
 
@@ -70,7 +69,7 @@ class Conventions(BuiltinAnalysis):
     """The nDCG of each row by the definition of each library, at the rank of the headline."""
 
     is_decided = True
-    makes: ClassVar = {"conventions": list}
+    makes = ("conventions",)
 
     def start_table(self, cells: Sequence[Cell]) -> None:
         """Begin a table."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -181,15 +182,11 @@ class _Division:
     groups: Groups
     of_users: bool
     scores: dict[tuple[str, int], list[Mapping[str, Floats]]] = field(
-        default_factory=lambda: defaultdict(list)
+        default_factory=partial(defaultdict, list)
     )
     """By group, the scores of one cell after another by label: ``inside`` and ``outside`` are of
     lists in which only the items of the group, or of its rest, are relevant; ``random`` is of a
     random order in the first cell of each fold, for users of all groups at once."""
-
-    def scores_of(self, kind: str, group: int, label: str) -> Floats:
-        """Return the scores of all cells in a group."""
-        return np.concatenate([of_cell[label] for of_cell in self.scores[kind, group]])
 
 
 class _Table:
@@ -199,11 +196,10 @@ class _Table:
         self,
         division: _Division,
         cells: Sequence[FinishedCell],
-        labels: Sequence[str],
         failed: Collection[tuple[str, str]],
     ) -> None:
         frames, numbers, codes, firsts = zip(*cells, strict=True)
-        self.division = division
+        self.division, self.failed = division, failed
         self.frame: pd.DataFrame = pd.concat(frames, ignore_index=True)
         self.scores = UserScores(self.frame)
         self.members = [np.ones(len(self.frame), np.bool_)] * len(division.groups.names)
@@ -212,29 +208,22 @@ class _Table:
             folds = [division.groups.masks[number] for number in numbers]
             in_cells = [fold[:, users] for fold, users in zip(folds, codes, strict=True)]
             self.members = [*np.concatenate(in_cells, axis=1)]
+        users, first = self.scores.users, self.members[0]
+        self.order = pd.unique(np.append(users[first], users[~first]))
+        """The users: the order of few decides which of them a resample draws."""
         self.is_first = np.repeat(firsts, [*map(len, frames)])
         """Whether a score is in the first cell of a fold."""
         self.ids, _ = pd.factorize(self.frame["user"][self.is_first], sort=True)
-        self.without = {
-            label: self.frame["row"].isin([row for row, of in failed if of == label]).to_numpy()
-            for label in labels
-        }
-        """By label, whether the metric failed in the row of a score."""
 
     def of(self, group: int, label: str) -> tuple[Floats, Floats]:
         """Return the scores inside a group and in its rest; NaN where there is none."""
-        division, member = self.division, self.members[group]
-        if division.of_users:
-            values = self.frame[label].to_numpy(np.float64)
-            pair = np.where(member, values, np.nan), np.where(member, np.nan, values)
-        else:
-            pair = (
-                division.scores_of("inside", group, label),
-                division.scores_of("outside", group, label),
-            )
-        for values in pair:
-            values[self.without[label]] = np.nan
-        return pair
+        if self.division.of_users:  # NaN already where the metric failed in the row of a score
+            values, member = self.frame[label].to_numpy(np.float64), self.members[group]
+            return np.where(member, values, np.nan), np.where(member, np.nan, values)
+        failed = self.frame["row"].isin([row for row, of in self.failed if of == label])
+        lists = self.division.scores["inside", group], self.division.scores["outside", group]
+        inside, outside = (np.concatenate([of_cell[label] for of_cell in side]) for side in lists)
+        return np.where(failed, np.nan, inside), np.where(failed, np.nan, outside)
 
     def inside(self, group: int, labels: Sequence[str]) -> pd.DataFrame:
         """Return the scores only inside a group."""
@@ -243,29 +232,17 @@ class _Table:
 
     def random(self, group: int, label: str) -> float:
         """Return the expected score of a random order inside a group; NaN where none is known."""
-        of_group = 0 if self.division.of_users else group
-        values = pd.Series(self.division.scores_of("random", of_group, label))
+        of_cells = self.division.scores["random", 0 if self.division.of_users else group]
+        values = pd.Series(np.concatenate([of_cell[label] for of_cell in of_cells]))
         member = self.members[group][self.is_first]
         return float(values[member].groupby(self.ids[member]).mean().mean())
-
-    def by_user(self, label: str, rows: Sequence[str]) -> tuple[Floats, Floats]:
-        """Return the mean scores inside and outside each group, shape (n_groups, users, rows)."""
-        # The order of few users decides which of them a resample draws.
-        first = self.members[0]
-        order = pd.unique(np.append(self.scores.users[first], self.scores.users[~first]))
-        sides = [
-            [self.scores.means_of(values, rows).T[order] for values in self.of(group, label)]
-            for group in range(len(self.members))
-        ]
-        one, other = np.swapaxes(sides, 0, 1)
-        return one, other
 
 
 class GroupsOfTables(BuiltinAnalysis):
     """Scores, intervals, letters and gaps in groups of users and of items, by table."""
 
     is_decided = True
-    makes: ClassVar = {"groups": list}
+    makes = ("groups",)
 
     def start_table(self, cells: Sequence[Cell]) -> None:
         """Divide the users and items of a table, of which these are the cells, into groups."""
@@ -278,9 +255,8 @@ class GroupsOfTables(BuiltinAnalysis):
         self.failed: dict[tuple[str, str], str] = {}
         """By row and label, why a metric failed on the lists of a group of items."""
         unknown = [split.unknown[0] for split in splits]
-        some_are_known = max(unknown) > 0 and min(unknown) < 1
-        drops = self.candidates.unknown_users == "drop"
-        self.adds_known = KNOWN not in sections and not drops and some_are_known
+        both = max(unknown) > 0 and min(unknown) < 1 and self.candidates.unknown_users == "keep"
+        self.adds_known = both and KNOWN not in sections
         averaged = [metric for metric in self.plan.metrics if is_mean_of_users(metric)]
         ranked = [m for m in averaged if m.definition.is_ranking and not m.is_weighted]
         self.divisions: list[_Division] = []
@@ -291,19 +267,17 @@ class GroupsOfTables(BuiltinAnalysis):
 
     def add(self, cell: ScoredCell, scores: Mapping[str, Scores]) -> None:
         """Take a computed cell."""
-        fold, record, users = (cell.name.seed, cell.name.fold), cell.record, cell.users
-        codes, lists, reasons = record.users, record.rankings, dict[str, str]()
-        number = [*self.splits].index(fold)
+        number = [*self.splits].index((cell.name.seed, cell.name.fold))
         is_first = all(number != of_other for _, of_other, *_ in self.cells)
-        self.cells.append((users, number, codes, is_first))
+        self.cells.append((cell.users, number, cell.record.users, is_first))
+        lists, reasons = cell.record.rankings, dict[str, str]()
         for division in self.divisions:
-            scored, masks = division.metrics, division.groups.masks[number]
             if division.of_users:
                 if is_first:
-                    division.scores["random", 0].append(_random(scored, lists))
+                    division.scores["random", 0].append(_random(division.metrics, lists))
                 continue
-            judged = self._judged(self.splits[fold], record)
-            for group, mask in enumerate(masks):
+            scored, judged = division.metrics, self._judged(cell.split, cell.record)
+            for group, mask in enumerate(division.groups.masks[number]):
                 inside, rest = (item_lists(lists, part, judged) for part in (mask, ~mask))
                 division.scores["inside", group].append(item_scores(scored, inside, reasons))
                 division.scores["outside", group].append(item_scores(scored, rest, reasons))
@@ -311,7 +285,7 @@ class GroupsOfTables(BuiltinAnalysis):
                     at_random = item_scores(scored, inside, at_random=True)
                     division.scores["random", group].append(at_random)
             for label, reason in reasons.items():
-                self.failed[users["row"].iloc[0], label] = reason
+                self.failed[cell.name.row, label] = reason
 
     def end_table(
         self, name: TableName, cells: Sequence[AnyCell], tables: Sequence[str], watch: Watch
@@ -322,9 +296,9 @@ class GroupsOfTables(BuiltinAnalysis):
         n_results = sum(len(division.metrics) for division in self.divisions)  # at most
         groups: list[GroupScores] = []
         of = ", ".join(name.names)
-        watch(Stage(of, "groups", 0, n_results))
         for division in self.divisions:
             if self.cells and division.groups.names:
+                watch(Stage(of, "groups", len(groups), n_results))
                 for of_metric in self._scores(division, cells):
                     groups.append(of_metric)
                     watch(Stage(of, "groups", len(groups), n_results))
@@ -345,7 +319,7 @@ class GroupsOfTables(BuiltinAnalysis):
         failed = failed_metrics(cells).keys() | ({} if division.of_users else self.failed).keys()
         every = [str(metric) for metric in division.metrics]
         labels = [label for label in every if any((row, label) not in failed for row in rows)]
-        table = _Table(division, self.cells, labels, failed)
+        table = _Table(division, self.cells, failed)
         compared: list[Means] = [{} for _ in division.groups.names]
         if (settings := self.settings) is not None:
             frames = (table.inside(group, labels) for group in range(len(compared)))
@@ -353,7 +327,11 @@ class GroupsOfTables(BuiltinAnalysis):
         # With a least estimate, each algorithm has lists of its own.
         is_same = self.candidates.least_estimate is None
         for label in labels:
-            one, other = table.by_user(label, [*rows])
+            sides = [
+                [table.scores.means_of(values, [*rows]).T[table.order] for values in pair]
+                for pair in (table.of(group, label) for group in range(len(compared)))
+            ]
+            one, other = np.swapaxes(sides, 0, 1)  # each of shape (groups, users, rows)
             state = seeds.derive(self.seed, "groups", cells[0].table, division.section.title, label)
             rest = self._gaps(division, np.hstack([*one]), np.hstack([*other]), state)
             groups = []
@@ -402,15 +380,14 @@ class GroupsOfTables(BuiltinAnalysis):
 
     def _alone(self, scores: Floats, row: str, algorithm: str, state: int) -> AlgorithmMean:
         """Describe a row that is not compared with others."""
-        defined, ends = scores[~np.isnan(scores)], [np.nan, np.nan]
+        defined = scores[~np.isnan(scores)]
+        own: dict[str, Any] = {"low": None, "high": None, "n_users": len(defined), "letters": ""}
         if self.settings is not None:
             chosen = _interval(self.settings)
             lows, highs = statistics.bootstrap_interval(defined[:, None], seed=state, **chosen)
-            ends = [lows[0], highs[0]]
-        mean = float(defined.mean()) if len(defined) else None
-        low, high = map(or_none, ends)
-        own: dict[str, Any] = {"mean": mean, "low": low, "high": high, "n_users": len(defined)}
-        return AlgorithmMean(row=row, algorithm=algorithm, letters="", **own)
+            own |= {"low": or_none(lows[0]), "high": or_none(highs[0])}
+        own["mean"] = float(defined.mean()) if len(defined) else None
+        return AlgorithmMean(row=row, algorithm=algorithm, **own)
 
     def _gaps(self, division: _Division, one: Floats, other: Floats, state: int) -> Floats:
         """Return differences of columns and the ends of their intervals; NaN without statistics."""

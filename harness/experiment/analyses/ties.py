@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from harness import metrics
 from harness.errors import MetricError
@@ -29,18 +29,17 @@ class Ties(BuiltinAnalysis):
     """The headline metric, or nDCG where that has no ties, with its ties ordered in every way."""
 
     is_decided = True
-    makes: ClassVar = {"ties": list}
+    makes = ("ties",)
 
     def start_table(self, cells: Sequence[Cell]) -> None:
         """Begin a table."""
-        headline = metrics.parse(self.plan.headline)
-        if "ties" not in headline.params:
-            headline = metrics.parse(USUAL.format(headline.k or USUAL_RANK))
-        self.headline = headline
+        self.headline = metrics.parse(self.plan.headline)
+        if "ties" not in self.headline.params:
+            self.headline = metrics.parse(USUAL.format(self.headline.k or USUAL_RANK))
         self.rules: dict[str, Metric] = {}
         for rule in RULES:
             with suppress(MetricError):  # a metric that has no such rule
-                self.rules[rule] = headline.having(ties=rule)
+                self.rules[rule] = self.headline.having(ties=rule)
         self.rows: list[TieRow] = []
         self.cells, self.shares = RowScores([*self.rules.values()]), list[float]()
 

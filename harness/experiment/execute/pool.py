@@ -107,15 +107,13 @@ class Pool:
                     if outcome is None:
                         busy.append(cell)
                         continue
-                    if outcome.error is not None:
-                        outcome = self._with_origin(cell, outcome)
-                    ending = outcome.seconds, outcome.found, outcome.error, outcome.traceback
-                    self.watch(CellFinished(cell.title, *ending))
                     if outcome.record is None:
-                        failed[cell.key] = outcome
+                        outcome = failed[cell.key] = self._with_origin(cell, outcome)
                     else:
                         self._keep(cell.key, outcome.record)
                         self.computed |= set() if outcome.found else {cell.key}
+                    ending = outcome.seconds, outcome.found, outcome.error, outcome.traceback
+                    self.watch(CellFinished(cell.title, *ending))
                     check()  # an interrupt ends it even if the code of an algorithm caught it
             missing, patience = busy, LOOK_SECONDS
             for cell in busy:
@@ -224,12 +222,11 @@ class Pool:
         for key in self._of_this_run:
             with suppress(ResultsError):
                 self.store.discard(key)
-        unfollowed = {name: "; ".join(reasons) for name, reasons in self.unrecorded.items()}
         return [
             *(ResultNote("code-of-session", {"name": name}) for name in self.of_session),
             *(
-                ResultNote("code-not-followed", {"name": name, "reasons": reasons})
-                for name, reasons in unfollowed.items()
+                ResultNote("code-not-followed", {"name": name, "reasons": "; ".join(reasons)})
+                for name, reasons in self.unrecorded.items()
             ),
         ]
 
@@ -245,8 +242,7 @@ class Pool:
     ) -> Generator[tuple[Cell, Outcome | None], None, None]:
         """Yield how each cell ended, in no set order; None if another run is computing it."""
         execution = self.plan.experiment.execution
-        is_local = execution.executor == "local"
-        in_others = not is_local or self.workers > 1 or execution.time_limit is not None
+        in_others = self.workers > 1 or (execution.executor, execution.time_limit) != (LOCAL, None)
         if in_others:  # several at once, which are of one place
             cells = sorted(cells, key=self._order)
         for place, of_place in itertools.groupby(cells, self.plan.code.place):
