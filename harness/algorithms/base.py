@@ -228,8 +228,7 @@ class Algorithm(ABC):
     def accepts(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> bool:
         """Return whether the parameters are ordinary; Surprise answers for the others."""
         defaults, _ = accepted(cls.model_class)
-        parameters = ((name, value) for name, value in vars(model).items() if name in defaults)
-        return all(is_ordinary(*parameter) for parameter in parameters)
+        return all(is_ordinary(*each) for each in vars(model).items() if each[0] in defaults)
 
     @classmethod
     def fit(cls, model: surprise.AlgoBase, trainset: ColumnTrainset, how: FitOptions) -> None:

@@ -145,8 +145,7 @@ def create(name: str, params: Params, seed: int) -> surprise.AlgoBase:
     if "random_state" in allowed and arguments.get("random_state") is None:
         arguments["random_state"] = seed
     # NormalPredictor has no parameter for its seed; the fit takes it from an attribute.
-    seeded_later = "random_state" in allowed and "random_state" not in signature(kind).parameters
-    state = arguments.pop("random_state") if seeded_later else None
+    state = arguments.pop("random_state") if kind is surprise.NormalPredictor else None
     # Surprise's default options are one shared, mutable dict; every model gets its own.
     ours = {"verbose": False, **{options: {} for options in OPTIONS}}
     arguments |= {key: ours[key] for key in ours if key in allowed and key not in arguments}
@@ -156,7 +155,7 @@ def create(name: str, params: Params, seed: int) -> surprise.AlgoBase:
         raise AlgorithmError(
             f"{name}: the constructor refused ({type(error).__name__}: {error}); check `params`"
         ) from error
-    if seeded_later:
+    if state is not None:
         model.random_state = state
     return model
 

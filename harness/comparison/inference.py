@@ -53,9 +53,7 @@ class UserScores:
         rows, self.rows = pd.factorize(frame["row"])
         self.n_users = len(ids)
         self._keys = rows * len(ids) + self.users
-        is_scored = np.zeros(self.n_users * len(self.rows), np.bool_)
-        is_scored[self._keys] = True
-        self._is_mean = np.count_nonzero(is_scored) < len(frame)
+        self._is_mean = bool((np.bincount(self._keys) > 1).any())
 
     def means(
         self, label: str, rows: Sequence[str], part: NDArray[np.intp] | slice = slice(None)

@@ -148,8 +148,7 @@ class Rankings:
     @property
     def longest(self) -> int:
         """Length of the longest list or pool, at least 1: a cut beyond it changes nothing."""
-        pools = np.diff(self.pool_offsets)
-        return int(max(self.n_ranked.max(initial=1), pools.max(initial=1)))
+        return int(max(self.n_ranked.max(initial=1), np.diff(self.pool_offsets).max(initial=1)))
 
     @staticmethod
     def concatenate(parts: Sequence[Rankings]) -> Rankings:

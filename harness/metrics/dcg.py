@@ -103,14 +103,13 @@ def excluded(params: Params, k: int | None) -> str:
 
 
 def _excluded_in_ratio(params: Params, k: int | None) -> str:
-    fault, ties, gain = excluded(params, k), params["ties"], params["gain"]
-    graded = params["ideal"] == "retrieved" and gain.word != "binary"
-    if not fault and graded and ties in ("best", "worst"):
-        return (
-            f"the {ties} order of ties is not known for ideal=retrieved with a gain of {gain}; "
-            "add gain=binary, or ties=first"
-        )
-    return fault
+    ideal, gain, ties = (params[name] for name in ("ideal", "gain", "ties"))
+    if ideal != "retrieved" or gain.word == "binary" or ties not in ("best", "worst"):
+        return excluded(params, k)
+    return excluded(params, k) or (
+        f"the {ties} order of ties is not known for ideal=retrieved with a gain of {gain}; "
+        "add gain=binary, or ties=first"
+    )
 
 
 @metric(
@@ -150,7 +149,7 @@ def of_best_order(lists: Rankings, ks: Ints, params: Params) -> Floats:
     """Return the dcg at each k of what a user judged, in the best order."""
     if lists.pool_weights is not None:
         return filled(lists, gains(params, lists.pool), rank_weights(_discounts(params), ks), ks)
-    pools, gained = Ordered(lists.pool_offsets), gains(params, lists.pool)
+    pools, gained = Ordered(lists.pool_offsets, lists.longest), gains(params, lists.pool)
     return walk(_accumulate, pools, gained, _discounts(params), ks)
 
 
@@ -170,13 +169,10 @@ class Ordered(NamedTuple):
     """Lists without ties or unjudged items: their entries have the ranks 1, 2, 3, ..."""
 
     offsets: Ints
+    longest: int
+    """At least the length of the longest list: a cut beyond it changes nothing."""
     tie_low: Ranks = np.empty(0, dtype=np.int32)
     tie_high: Ranks = np.empty(0, dtype=np.int32)
-
-    @property
-    def longest(self) -> int:
-        """The length of the longest list, at least 1."""
-        return int(np.diff(self.offsets).max(initial=1))
 
 
 def walk(
@@ -190,8 +186,7 @@ def walk(
     """Run a compiled loop over the lists, a block of users at a time; return users by ks."""
     ks = np.minimum(ks, lists.longest)
     weights, n_users = rank_weights(form, ks), len(lists.offsets) - 1
-    ranked = (lists.offsets, gains, lists.tie_low, lists.tie_high)
-    entries = (*ranked, ks, weights, np.cumsum(weights))
+    entries = (lists.offsets, gains, lists.tie_low, lists.tie_high, ks, weights, np.cumsum(weights))
     out = np.zeros((n_users, len(ks)))
     each_block(lambda a, b: loop(entries, *more, a, b, out), n_users, SMALLEST_BLOCK)
     return out
@@ -265,9 +260,9 @@ def against_retrieved(lists: Rankings, ks: Ints, params: Params, *, ratio: bool)
         inside = by_gain[lists.tie_low[by_gain] <= k]
         counts = np.bincount(owners[inside], minlength=lists.n_users)
         offsets = np.concatenate(([0], np.cumsum(counts)))
-        best = (relevance[inside], *form)
+        best, ordered = (relevance[inside], *form), Ordered(offsets, lists.longest)
         cut = ks[column : column + 1]
-        ideal[:, column] = walk(_accumulate, Ordered(offsets), best, _discounts(params), cut)[:, 0]
+        ideal[:, column] = walk(_accumulate, ordered, best, _discounts(params), cut)[:, 0]
     if not ratio:
         return ideal
     ours = of_lists(lists, ks, params)
@@ -331,9 +326,8 @@ def _retrieved(lists: Entries, rule: int, ratio: bool, start: int, stop: int, ou
     edges = _sums_before(is_hit)[edges]
     hit = np.flatnonzero(is_hit)
     low, ends = lows[block][hit], highs[block][hit]
-    begins = np.ones(len(hit), np.bool_)
-    np.not_equal(low[1:], low[:-1], out=begins[1:])
-    begins[edges[edges < len(hit)]] = True
+    owners = np.repeat(np.arange(stop - start), np.diff(edges))
+    begins = (np.diff(owners, prepend=-1) != 0) | (np.diff(low, prepend=0) != 0)
     if begins.all():  # no group has two hits
         r, owned = np.ones(len(hit), np.int64), edges
     else:
@@ -344,30 +338,24 @@ def _retrieved(lists: Entries, rule: int, ratio: bool, start: int, stop: int, ou
     weights = _weight_of(np.minimum(r, high - low + 1), low, high, prefix, rule)
     groups = owned, (weights, LINEAR, -np.inf), ends, ends, ks, once, once
     _accumulate(groups, 0, stop - start, out)
-    expected, hits = out.copy(), np.empty(out.shape, np.int64)
     for column, k in enumerate(ks):
-        hits[:, column] = np.diff(_sums_before(r * (ends <= k))[owned])
-    ideal = prefix[hits]
-    if ratio:  # 0 where nothing is relevant
-        np.divide(expected, ideal, out=out, where=hits > 0)
-    else:
-        out[:] = ideal
-    for column, k in enumerate(ks):
+        expected, hits = out[:, column].copy(), np.diff(_sums_before(r * (ends <= k))[owned])
+        out[:, column] = prefix[hits]
+        if ratio:  # 0 where nothing is relevant
+            np.divide(expected, prefix[hits], out=out[:, column], where=hits > 0)
         crossing = np.flatnonzero((low <= k) & (ends > k))
         at_once = max(1, MOST_CHANCES // (int(k) + 1))
         for begin in range(0, len(crossing), at_once):
             some = crossing[begin : begin + at_once]
             users = np.searchsorted(owned, some, side="right") - 1
-            above = hits[users, column], expected[users, column]
+            above = hits[users], expected[users]
             group = [each[some].astype(np.int64) for each in (r, low, ends)]
             out[users, column] = _where_crossed(above, group, int(k), prefix, rule, ratio)
 
 
 def _sums_before(values: NDArray[np.bool_] | Ints) -> Ints:
     """Return the sum of what is before each place, and before the end."""
-    sums = np.zeros(len(values) + 1, np.int64)
-    np.cumsum(values, out=sums[1:])
-    return sums
+    return np.concatenate(([0], np.cumsum(values)))
 
 
 def _where_crossed(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, update_wrapper
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -31,13 +31,14 @@ from harness.metrics.weights import weighted_lists, weighted_pairs
 
 if TYPE_CHECKING:
     from harness.metrics.exposure import Exposure
+    from harness.metrics.weights import Worth
 
 
 T = TypeVar("T")
 Chosen = tuple[tuple[str, Value], ...]
 """The parameters that differ from their defaults, in the order of the definition."""
 
-GREATEST_K = 10_000_000
+GREATEST_K, DIGITS_OF_K = 10_000_000, 8
 
 
 @dataclass(eq=False)
@@ -188,17 +189,14 @@ class Definition:
             text = text.strip()
             if self.cut == "none":
                 raise MetricError(f"{self.name} has no rank; leave @{text} out")
-            sound = text.isascii() and text.isdigit() and len(text) <= len(str(GREATEST_K))
-            if not (sound and 0 < int(text) <= GREATEST_K):
+            k = int(text) if text.isascii() and text.isdigit() and len(text) <= DIGITS_OF_K else 0
+            if not 0 < k <= GREATEST_K:
                 raise MetricError(f"k is {text!r}; use a whole number from 1 to {GREATEST_K:,}")
-            k = int(text)
         elif self.cut == "required":
             raise MetricError(f"{self.name} needs a rank; write {label}@10")
         params = self.values(chosen)
         fault = self.fault(params, k) if self.fault else ""
-        if not fault and self.takes_weights:
-            fault = fault_of_weights(params)
-        if fault:
+        if fault := fault or (fault_of_weights(params) if self.takes_weights else ""):
             raise MetricError(fault.format(label=label))
         return k
 
@@ -254,12 +252,13 @@ class Definition:
             values = self.compute(lists, cuts, params)
         for k, column in zip(ranks, columns_of_ranks, strict=True):
             if self.per_user:
-                scores = self._average(params, k, values[:, column].copy(), lists)
-                yield scores if worth is None else replace(scores, worth=worth)
+                yield self._average(params, k, values[:, column].copy(), lists, worth)
             else:
                 yield Scores(np.full(lists.n_users, np.nan), float(values[column]), 0)
 
-    def _average(self, params: Params, k: int | None, values: Floats, lists: Rankings) -> Scores:
+    def _average(
+        self, params: Params, k: int | None, values: Floats, lists: Rankings, worth: Worth | None
+    ) -> Scores:
         """Apply the rules for users without relevant items, lists or enough items, and average."""
         undefined = np.isnan(values)
         if "undefined" in params:
@@ -277,7 +276,7 @@ class Definition:
             shown = np.minimum(lists.n_ranked[is_defined], k or lists.longest)
             weights = self.weight(shown.astype(np.float64))
         mean = float(np.average(defined, weights=weights)) if len(defined) else math.nan
-        return Scores(values, mean, len(values) - len(defined))
+        return Scores(values, mean, len(values) - len(defined), worth)
 
 
 def metric(formula: str, source: str, **more: Any) -> Callable[[Callable[..., Any]], Definition]:

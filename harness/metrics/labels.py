@@ -204,8 +204,7 @@ class Metric:
     @property
     def has_bounds(self) -> bool:
         """Whether its best score and a random order's score are known; for metrics of lists."""
-        known = self.definition.has_bounds and self.definition.is_ranking
-        return known and not self.is_weighted
+        return self.definition.has_bounds and self.definition.is_ranking and not self.is_weighted
 
     @property
     def neutral(self) -> float:

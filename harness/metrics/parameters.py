@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -72,10 +73,9 @@ class Value(str):
         inside = behind.removesuffix(")")
         value.word = before.strip()
         value.numbers = tuple(map(float, inside.split(","))) if inside else ()
-        try:
+        value.as_number = None
+        with suppress(ValueError):
             value.as_number = float(text)
-        except ValueError:
-            value.as_number = None
         return value
 
     def __float__(self) -> float:
@@ -254,8 +254,7 @@ def is_weighted(params: Params) -> bool:
 def fault_of_weights(params: Params) -> str:
     """Return what excludes weights, or is of no use without them, and what to write; or ""."""
     if not is_weighted(params):
-        alone = {"power": "1", "least": "none"}
-        useless = [name for name in alone if params.get(name, alone[name]) != alone[name]]
+        useless = [p.name for p in WEIGHTED[1:] if params.get(p.name, p.default) != p.default]
         return f"{useless[0]} is one of weights; add weights=popularity" if useless else ""
     if params["weights"] != "popularity" and params["power"] != "1":
         return "power is one of weights=popularity; leave one out"

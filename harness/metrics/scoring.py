@@ -67,8 +67,7 @@ def score(
         alike.setdefault((metric.name, metric.chosen), []).append(metric)
     computed: dict[Metric, Scores] = {}
     for (name, chosen), group in alike.items():
-        ranks = [metric.k for metric in group]
-        scores = definition(name).scores(chosen, ranks, rankings, pairs, exposure)
+        scores = definition(name).scores(chosen, [m.k for m in group], rankings, pairs, exposure)
         computed |= zip(group, scores, strict=True)
     return {metric: computed[metric] for metric in metrics}
 

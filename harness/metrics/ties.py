@@ -67,15 +67,11 @@ def resolve_ties(rankings: Rankings, rule: Value, neutral: float = 0.0) -> Ranki
     tied = np.flatnonzero(r.tie_low != r.tie_high)
     low, high, values = r.tie_low[tied], r.tie_high[tied], r.relevance[tied]
     # Groups: entries of one user that share their ranks, and stand next to each other.
-    begins = np.zeros(len(r.rank), dtype=bool)
-    begins[r.offsets[:-1][np.diff(r.offsets) > 0]] = True
-    first = np.diff(tied, prepend=-2) > 1
-    first[1:] |= low[1:] != low[:-1]
-    first |= begins[tied]
-    starts = np.flatnonzero(first)
-    sizes = np.diff(starts, append=len(first))
+    owners = np.repeat(np.arange(r.n_users, dtype=np.int32), np.diff(r.offsets))[tied]
+    starts = np.flatnonzero((np.diff(owners, prepend=-1) != 0) | (np.diff(low, prepend=0) != 0))
+    sizes = np.diff(starts, append=len(tied))
     start, size = np.repeat(starts, sizes), np.repeat(sizes, sizes)
-    place = np.arange(len(first)) - start
+    place = np.arange(len(tied)) - start
     mirrored = start + size - 1 - place
     if rule == "last":
         order, ranks = mirrored, low + high - r.rank[tied][mirrored]

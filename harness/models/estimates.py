@@ -296,7 +296,7 @@ def warm_up(name: str, params: parameters.Params, *, whole_catalogue: bool = Tru
         return
     entry = registry.entry_of(registry.find(name))
     if entry is None or not entry.compiles:
-        entry = registry.named("Random")
+        return
     names, _ = parameters.accepted(entry.model_class)
     cheap = {key: _SMALL.get(key, value) for key, value in params.items() if key in names}
     identity = repr((entry.name, whole_catalogue, _kinds(cheap)))

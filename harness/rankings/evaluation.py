@@ -89,10 +89,7 @@ def exposure_for(
     `users` are the codes of those who have a list, in the order of the lists.
     """
     needing = [metric for metric in metrics if metric.needs_exposure]
-    if not needing:
-        return None
-
-    return exposure_of(split, users, needing)
+    return exposure_of(split, users, needing) if needing else None
 
 
 def bound_scores(scored: Sequence[Metric], rankings: Rankings) -> dict[str, dict[str, Scores]]:
@@ -149,10 +146,8 @@ def cannot_distinguish(
     every test item is relevant; set a threshold, for example precision(threshold=5)@1
     >>> cannot_distinguish(metrics.parse("precision(threshold=5)@1"), lists)
     """
-    if not metric.has_bounds or isinstance(random_order(metric), Note):
-        return None
     limits = limits or bound_scores([metric], rankings).get(str(metric))
-    if limits is None:  # it fails
+    if limits is None or isinstance(random_order(metric), Note):  # no bounds, or it fails
         return None
     # A mean over orders as great as the greatest value: all orders have that value.
     best = limits["best"].per_user
@@ -161,19 +156,18 @@ def cannot_distinguish(
     return reason(metric, rankings, cannot_distinguish, candidates)
 
 
-def notes_on_labels(scored: Iterable[Metric], least: float, most: float) -> Iterator[Note]:
+def notes_on_labels(scored: Sequence[Metric], least: float, most: float) -> Iterator[Note]:
     """Yield what labels mean for relevances from `least` to `most` that their reader may not know.
 
     >>> for note in notes_on_labels(metrics.parse_many("ndcg@10, ndcg(gain=linear)@10"), 1, 100):
     ...     print(note.values["metrics"], note.values["metric"])
     ['ndcg@10'] ndcg(gain=linear)@10
     """
-    listed = list(scored)
-    if steep := [metric for metric in listed if is_steep(metric.params, least, most)]:
+    if steep := [metric for metric in scored if is_steep(metric.params, least, most)]:
         instead = str(steep[0].having(gain="linear"))
         values = {"metrics": [str(metric) for metric in steep], "most": most, "metric": instead}
         yield Note("steep-gains", values)
-    for metric in listed:
+    for metric in scored:
         if "ties" in dict(metric.chosen) and metric.needs_items:
             yield Note("ties-as-shown", {"metric": str(metric)})
 

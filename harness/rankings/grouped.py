@@ -35,9 +35,8 @@ def from_grouped(pairs: Pairs, users: Ids | None = None) -> Rankings:
             )
     (relevance, pool), (rank, low, high) = make_room(len(estimates))
     columns, out = (offsets, estimates, grades), (relevance, pool, rank, low, high)
-    order_few = lambda a, b: _order_few(*columns, a, b, FEW, *out)  # noqa: E731
     counts = np.diff(offsets)
-    each_block(order_few, len(counts), SMALLEST_BLOCK)
+    each_block(lambda a, b: _order_few(*columns, a, b, FEW, *out), len(counts), SMALLEST_BLOCK)
     for user in np.flatnonzero(counts > FEW):
         block = slice(offsets[user], offsets[user + 1])
         order = np.argsort(-estimates[block], kind="stable")

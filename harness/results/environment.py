@@ -124,9 +124,8 @@ def commit() -> str | None:
     except (OSError, subprocess.SubprocessError):
         return None
     head, *others = process.stdout.splitlines()
-    changed = any(not line.startswith("# ") for line in others)
     oid = head.removeprefix("# branch.oid ")  # in words before the first commit
-    return oid + ("+" if changed else "") if oid.isalnum() else None
+    return oid + "+" * any(line[:2] != "# " for line in others) if oid.isalnum() else None
 
 
 def _processor() -> str:

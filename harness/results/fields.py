@@ -62,9 +62,7 @@ class Record(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, defer_build=True)
 
     def __getitem__(self, key: str) -> Any:
-        if key not in type(self).model_fields:
-            raise KeyError(key)
-        return getattr(self, key)
+        return vars(self)[key]
 
     def only(self, kind: type[Record]) -> dict[str, Any]:
         """Return the fields of a base class: the names and identities of a table or a row."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import os
 import re
@@ -89,14 +88,6 @@ def own_names(folder: Path) -> set[str]:
             if digest_of(folder / name) == digest:
                 names.add(name)
     return names
-
-
-def digests_of(files: Mapping[str, bytes | Path]) -> dict[str, str]:
-    """Return the SHA-256 of files, given as bytes or as where they are, by name."""
-    return {
-        name: digest_of(data) if isinstance(data, Path) else hashlib.sha256(data).hexdigest()
-        for name, data in files.items()
-    }
 
 
 def replace_run(folder: Path, files: Mapping[str, bytes | Path], advice: str = "") -> Path | None:

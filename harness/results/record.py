@@ -444,8 +444,7 @@ class RunInfo(Record):
 def to_json(info: RunInfo) -> bytes:
     """Return a record as a file, which begins with the SHA-256 of its other bytes."""
     described = {"sha256": NO_DIGEST, **info.model_dump(exclude_unset=True)}
-    text = json.dumps(described, indent=1, ensure_ascii=False) + "\n"
-    data = text.encode("utf-8", "replace")
+    data = f"{json.dumps(described, indent=1, ensure_ascii=False)}\n".encode("utf-8", "replace")
     return data.replace(NO_DIGEST.encode(), hashlib.sha256(data).hexdigest().encode(), 1)
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness._util.files import RUN_FILE
+from harness._util.files import RUN_FILE, digest_of
 from harness._util.libraries import pd
 from harness.errors import ResultsError
 from harness.results import frames
@@ -24,7 +25,6 @@ from harness.results.folder import (
     USERS_FILE,
     Kind,
     differences,
-    digests_of,
     replace_run,
 )
 from harness.results.frames import rows_in, trials_in
@@ -36,6 +36,13 @@ from harness.results.views import SessionViews, to_markdown
 if TYPE_CHECKING:
     from harness.results.outputs import OutputFiles
 
+OF_GROUPS = [
+    *(*GROUP, "side", "by", "metric", "group", "algorithm", "mean", "low", "high", "letters"),
+    *("rest", "rest_low", "rest_high", "random", "n_users", "n_left_out", "n_members"),
+    *("table", "row"),
+]
+"""The columns of `Run.groups`, as the record calls them: of an algorithm's mean, its group, and the
+division into groups."""
 NO_ROOM = 1e-12  # best and random order that differ by no more are the same
 
 
@@ -177,17 +184,13 @@ class Run(SessionViews):
         score, ``n_left_out`` without, and ``n_members``: test users, or items with a test rating;
         ``table`` and ``row``. Empty without groups.
         """
-        means = ("low", "high", "letters", "rest", "rest_low", "rest_high")
-        return pd.DataFrame(
-            {key: entry[key] for key in (*GROUP, "side", "by", "metric")}
-            | {"group": group.group, "algorithm": mean.algorithm, "value": mean.mean}
-            | {key: mean[key] for key in means}
-            | {"random": group.random, "n_users": mean.n_users, "n_left_out": group.n_left_out}
-            | {"n_members": group.n_members, "table": entry.table, "row": mean.row}
+        rows = (
+            {**dict(entry), **dict(group), **dict(mean)}
             for entry in self.info.groups
             for group in entry.groups
             for mean in group.algorithms
         )
+        return pd.DataFrame(rows, columns=OF_GROUPS).rename(columns={"mean": "value"})
 
     @cached_property
     def gaps(self) -> pd.DataFrame:
@@ -357,7 +360,6 @@ class Run(SessionViews):
         ResultsError
             If the folder cannot be written.
         """
-        results = Path(results)
         files: dict[str, bytes | Path] = {
             "table.csv": display.rounded_csv(self.table).encode("utf-8", "replace"),
             "bounds.csv": display.rounded_csv(self.bounds).encode("utf-8", "replace"),
@@ -373,9 +375,13 @@ class Run(SessionViews):
         for name in OUTPUTS:
             if name in kept or (self.folder is not None and name in self.info.files):
                 files[name] = self.path(name)
-        info = self.info.model_copy(update={"files": digests_of(files)})
+        digests = {
+            name: digest_of(data) if isinstance(data, Path) else sha256(data).hexdigest()
+            for name, data in files.items()
+        }
+        info = self.info.model_copy(update={"files": digests})
         files[RUN_FILE] = to_json(info)
-        folder = results / self.info.name
+        folder = Path(results) / self.info.name
         derived = [name for name in DERIVED if (folder / name).is_file()]
         earlier = replace_run(folder, files, advice)
         run = Run(info, self.users, folder, self.trials)

@@ -72,12 +72,10 @@ class RowScores:
             return mean_or_none(self.means(label))
         scores = np.concatenate([scores[label].per_user for _, scores in self._cells])
         known = ~np.isnan(scores)
-        if not known.any():
-            return None
         users = np.concatenate([users for users, _ in self._cells])[known]
         counts = np.bincount(users)
         averages = np.bincount(users, scores[known])[counts > 0] / counts[counts > 0]
-        return float(averages.mean())
+        return float(averages.mean()) if len(averages) else None
 
     @property
     def values(self) -> dict[str, float | None]:
@@ -122,8 +120,7 @@ def or_none(value: float | None) -> float | None:
 
 def deviation(values: Sequence[float]) -> float | None:
     """Return the standard deviation; None for fewer than two values, or where one is NaN."""
-    mean = mean_or_none(values) if len(values) > 1 else None
-    if mean is None:
+    if len(values) < 2 or (mean := mean_or_none(values)) is None:
         return None
     return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
 

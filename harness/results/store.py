@@ -85,6 +85,8 @@ READS, LISTS = "reads", "lists"
 cell."""
 MOST_LISTS = 32
 """For one cell: so many versions of its code do not displace each other."""
+ROOM = "free space, fix permissions or set HARNESS_CACHE to another folder"
+"""What to do where a file of the cache cannot be written."""
 Inputs = Mapping[str, object]
 
 
@@ -189,8 +191,7 @@ class CellStore:
         A trial does not wait for the disk: one that a power cut damages is computed again.
         """
         path = self.path(key)
-        advice = "free space, fix permissions or set HARNESS_CACHE to another folder"
-        with report_os_error(path.parent, "cannot write a cell to the cache", advice):
+        with report_os_error(path.parent, "cannot write a cell to the cache", ROOM):
             for part in leftovers(path):
                 part.unlink(missing_ok=True)
             write_whole(path, record.to_bytes(key), durable=not record.facts.judged)
@@ -207,8 +208,7 @@ class CellStore:
 
     def put_scores(self, key: str, header: bytes, arrays: Arrays) -> None:
         """Write the scores of a run, all or nothing, without waiting for the disk."""
-        data = packed(SCORES_MAGIC, header, arrays)
-        write_whole(self.path(key, SCORES), data, durable=False)
+        write_whole(self.path(key, SCORES), packed(SCORES_MAGIC, header, arrays), durable=False)
 
     def lists(self, key: str) -> list[str]:
         """Return the keys of the lists of reads with which a cell was computed, the newest first.
@@ -233,8 +233,7 @@ class CellStore:
     def add_reads(self, key: str, reads: Reads) -> None:
         """Keep with what a cell was computed; to be called by the holder of its lock."""
         path, lists = self.path(key, LISTS), [reads.key, *self.lists(key)]
-        advice = "free space, fix permissions or set HARNESS_CACHE to another folder"
-        with report_os_error(path.parent, "cannot write what a cell has read", advice):
+        with report_os_error(path.parent, "cannot write what a cell has read", ROOM):
             if self.reads(reads.key) is None:
                 write_whole(self.path(reads.key, READS), reads.to_bytes(), durable=False)
             newest = list(dict.fromkeys(lists))[:MOST_LISTS]

@@ -6,7 +6,7 @@ import json
 import math
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from numbers import Integral, Real
@@ -71,14 +71,13 @@ SECONDS = Column("seconds", "seconds", 2)
 """The sum of the `TIMES`, which a narrow terminal shows in their place."""
 
 
-def columns_of(names: Iterable[object], *, sums_seconds: bool = False) -> list[Column]:
+def columns_of(names: Container[object], *, sums_seconds: bool = False) -> list[Column]:
     """Return the columns of a table that has these names, in order; one for all seconds if asked.
 
     >>> [column.title for column in columns_of(["n_users", "fit_seconds", "rmse"])]
     ['fit s', 'users']
     """
-    present = set(names)
-    columns = [column for column in COLUMNS if column.name in present]
+    columns = [column for column in COLUMNS if column.name in names]
     if not sums_seconds:
         return columns
     first = next((place for place, column in enumerate(columns) if column.name in TIMES), 0)
@@ -170,8 +169,7 @@ def markdown_table(
 ) -> list[str]:
     """Return the lines of a table of texts; columns of `words` are aligned to the left."""
     line = ["---" if column in words else "---:" for column in columns]
-    rows = [columns, line, *rows]
-    return ["| " + " | ".join(map(escape_markdown, row)) + " |" for row in rows]
+    return ["| " + " | ".join(map(escape_markdown, row)) + " |" for row in [columns, line, *rows]]
 
 
 def decimals(errors: Iterable[float]) -> int:
@@ -255,12 +253,10 @@ def narrowed(
 def result_rows(info: RunInfo) -> list[dict[str, Any]]:
     """Return the results table; see `Run.table`."""
     searched = any(cell.n_trials is not None for cell in info.cells)
-    several = info.has_several_cells
-    statistics = info.statistics
-    compared = {(each.metric, mean.row): mean for each in statistics for mean in each.algorithms}
+    several, tests = info.has_several_cells, info.statistics
+    compared = {(each.metric, mean.row): mean for each in tests for mean in each.algorithms}
     letters = {metric for metric, _ in compared}
-    with_answers = [each for each in statistics if each.margin is not None]
-    answers = {(each.metric, each.table): each.answers() for each in with_answers}
+    answers = {(of.metric, of.table): of.answers() for of in tests if of.margin is not None}
     with_margin = {metric for metric, _ in answers}
     rows, cells_of = [], info.cells_of_rows
     for entry in info.rows:
@@ -289,10 +285,10 @@ def result_rows(info: RunInfo) -> list[dict[str, Any]]:
         for column in TIMES:
             row[column] = _or_nan(mean_or_none([cell[column] for cell in good]))
         row["peak_mb"] = max((cell.peak_mb for cell in good), default=math.nan)
-        is_older = entry.n_users is None
-        row["n_users"] = _n_users(entry, good, compared) if is_older else entry.n_users
-        row |= {"n_cells": len(good), "n_failed": len(cells) - len(good)}
-        row["error"] = _errors(cells)
+        row["n_users"] = entry.n_users
+        if entry.n_users is None:
+            row["n_users"] = _n_users(entry, good, compared)
+        row |= {"n_cells": len(good), "n_failed": len(cells) - len(good), "error": _errors(cells)}
         rows.append(row | {"table": entry.table, "row": entry.row})
     return rows
 
@@ -435,10 +431,9 @@ def display_table(info: RunInfo, *, sums_seconds: bool = False) -> TextTable:
                 marked = marked_rows(own, label, comparison_of(info, str(table), label))
                 best += [(row, len(shown)) for row in own.index[marked]]
         places = [digits.get((table, label), DEFAULT_DECIMALS) for table in frame["table"]]
-        spreads = frame.get(f"{label}_sd", [math.nan] * len(frame))
-        pairs = zip(frame[label], spreads, places, strict=True)
-        texts = [(rounded(value, own), rounded(spread, own)) for value, spread, own in pairs]
-        numbers = pd.Series([" ± ".join(filter(None, pair)) for pair in texts])
+        values_and_spreads = [frame[name] for name in (label, f"{label}_sd") if name in frame]
+        texts = [map(rounded, column, places) for column in values_and_spreads]
+        numbers = pd.Series([" ± ".join(filter(None, pair)) for pair in zip(*texts, strict=True)])
         # Padded behind its letters: these stay beside a number, and points below each other.
         pads = [max(places) - own + (own == 0 < max(places)) for own in places]
         if f"{label}_letters" in frame:
@@ -494,10 +489,10 @@ def csv_of_columns(info: RunInfo, titles: Iterable[str]) -> str:
 def rounded_csv(table: pd.DataFrame) -> str:
     """Return numbers as CSV: values to eight decimals, seconds to three, megabytes to none."""
     places = {column.name: column.csv_places for column in COLUMNS}
-    numbers = {}
-    for name in map(str, table.select_dtypes("float").columns):
-        form = f"{{:.{places.get(name, 8)}f}}"
-        numbers[name] = table[name].map(form.format, na_action="ignore")
+    numbers = {
+        name: table[name].map(f"{{:.{places.get(name, 8)}f}}".format, na_action="ignore")
+        for name in map(str, table.select_dtypes("float").columns)
+    }
     return frame_to_csv(table.assign(**numbers))
 
 

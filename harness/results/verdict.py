@@ -255,8 +255,7 @@ def smallest_found(label: str, size: float, shown: str, rival: str, run: str) ->
 
 def in_words(where: str, sentences: Sequence[str]) -> str:
     """Return sentences on a table as text."""
-    text = " ".join(sentences)
-    return f"{where}{SEPARATOR}{text}" if where else text
+    return (where + SEPARATOR if where else "") + " ".join(sentences)
 
 
 def verdicts(info: RunInfo) -> list[Verdict]:
@@ -296,13 +295,10 @@ class Standing:
         failed = {cell.row for cell in info.cells if cell.error}
         # Rows with a failed cell: their values are of other folds.
         self.failed = [row.algorithm for row in self.rows if row.row in failed]
-        scores = {
-            row.algorithm: score
-            for row in self.rows
-            if row.row not in failed and (score := row.scores[self.label]) is not None
-        }
+        kept = {row.algorithm: row.scores[self.label] for row in self.rows if row.row not in failed}
+        known = [(name, score) for name, score in kept.items() if score is not None]
         # Values of the rows that have one on every fold, best first.
-        self.scores = dict(sorted(scores.items(), key=lambda item: -self.sign * item[1]))
+        self.scores = dict(sorted(known, key=lambda item: -self.sign * item[1]))
         self.comparison = comparison_of(info, table, self.label)
         # The rows that lead: one, or several of the same value.
         self.leaders = leading(self.scores, self.sign > 0, self.comparison)

@@ -430,18 +430,10 @@ def to_markdown(info: RunInfo) -> str:
     """Return ``table.md``: what was run, the verdict, the table, and the notes under it."""
     table = display_table(info)
     parts = divided(table) if is_apart(table) else [table]
-    lines = [
-        f"# {escape_markdown(info.name)}",
-        "",
-        *([escape_markdown(info.description), ""] if info.description else []),
-        escape_markdown(headline(info)),
-        "",
-        *(f"{escape_markdown(line)}\n" for line in verdict_lines(info)),
-    ]
-    for number, part in enumerate(parts):
-        if len(parts) > 1:
-            lines += [*[""] * (number > 0), f"## {escape_markdown(part.title)}", ""]
-        lines += markdown_table(part.columns, part.rows, WORDS)
-    if info.notes:
-        lines += ["", *(f"- {escape_markdown(note)}" for note in info.notes)]
-    return "\n".join(lines) + "\n"
+    said = filter(None, [info.description, headline(info), *verdict_lines(info)])
+    blocks = [f"# {escape_markdown(info.name)}", *map(escape_markdown, said)]
+    for part in parts:
+        blocks += [f"## {escape_markdown(part.title)}"] if len(parts) > 1 else []
+        blocks.append("\n".join(markdown_table(part.columns, part.rows, WORDS)))
+    notes = "\n".join(f"- {escape_markdown(note)}" for note in info.notes)
+    return "\n\n".join([*blocks, notes] if notes else blocks) + "\n"

@@ -270,12 +270,10 @@ def _notes(split: Fold, n_divided: int) -> Iterator[Note]:
         ("items", ratings.items, split.known_items),
     ):
         tested = np.flatnonzero(np.bincount(codes[test]))
-        n_new = int(np.count_nonzero(~is_known[tested]))
-        if n_new:
+        if n_new := int(np.count_nonzero(~is_known[tested])):
             values = {"n": n_new, "n_all": len(tested), "share": n_new / len(tested)}
             yield Note(f"unknown-{role}", values)
-    n_left = n_divided - int(np.count_nonzero(np.bincount(np.concatenate([train, test]))))
-    if n_left:
+    if n_left := n_divided - int(np.count_nonzero(np.bincount(np.concatenate([train, test])))):
         yield Note("in-neither-part", {"n": n_left, "share": n_left / n_divided})
     if ratings.timestamps is not None:
         before, after = ratings.timestamps[train], ratings.timestamps[test]
