@@ -32,6 +32,9 @@ P = ParamSpec("P")
 R = TypeVar("R")
 Array = NDArray[Any]
 
+TRUTH = (bool, np.bool_)
+NUMBERS: dict[object, Any] = {bool: TRUTH, int: Integral, float: Real}
+"""What values of a type are instances of; a truth value is not a number."""
 NOT_NUMBERS = {"c": "complex numbers", "M": "dates", "m": "time differences", "V": "records"}
 UNIONS = (Union, types.UnionType)
 ALIASES = (kind,) if (kind := getattr(typing, "TypeAliasType", None)) else ()
@@ -148,9 +151,8 @@ def named_parameters(function: Callable[..., Any]) -> tuple[dict[str, inspect.Pa
     (['name', 'loudly'], True)
     """
     declared = signature(function).parameters
-    kinds = {name: parameter.kind for name, parameter in declared.items()}
-    named = {name: declared[name] for name, kind in kinds.items() if kind not in _COLLECTIONS}
-    return named, inspect.Parameter.VAR_KEYWORD in kinds.values()
+    named = {name: each for name, each in declared.items() if each.kind not in _COLLECTIONS}
+    return named, any(each.kind is each.VAR_KEYWORD for each in declared.values())
 
 
 def check_argument(
@@ -228,11 +230,7 @@ def check_path(where: str, path: str | Path, error: type[HarnessError]) -> None:
 
 def is_unicode(text: str) -> bool:
     """Return whether a text can be written: one from bytes of another encoding may have no form."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    return text.encode(errors="ignore").decode() == text
 
 
 def _resolved(hint: Any) -> Any:
@@ -256,7 +254,7 @@ def _choices(hint: Any) -> tuple[Any, ...]:
 def _fits(value: object, hint: Any) -> bool:
     """Return whether a value is one of an annotation, as far as that can be said cheaply."""
     choices = _choices(hint)
-    if type(value) in choices:
+    if type(value) in choices or Any in choices:
         return True
     if _is_array_like(hint):  # whose parts no instance check tells apart
         return value is not None or type(None) in choices
@@ -265,27 +263,21 @@ def _fits(value: object, hint: Any) -> bool:
 
 def _fits_one(value: object, hint: Any) -> bool:
     """Return whether a value is one of an annotation that is none of several."""
-    if hint is Any:
-        return True
     origin = get_origin(hint) or hint
     if origin is np.ndarray:
         return _is_array(value, hint)
     if origin is Literal:
         return any(value is choice or (type(value) is type(choice) and value == choice)
                    for choice in get_args(hint))  # fmt: skip
-    if hint is bool:
-        return isinstance(value, bool | np.bool_)
-    if hint in (int, float):
-        number = Integral if hint is int else Real
-        return isinstance(value, number) and not isinstance(value, bool | np.bool_)
+    if hint in NUMBERS:
+        return isinstance(value, NUMBERS[hint]) and isinstance(value, TRUTH) == (hint is bool)
     if origin is Sequence:
         return _is_sequence(value, get_args(hint))
     if origin is Iterable and isinstance(value, str | bytes):
         return False
-    if inspect.isclass(origin):
-        with suppress(TypeError):  # a protocol
-            return isinstance(value, origin)
-    return True  # a type variable, or what only type checkers know
+    with suppress(TypeError):  # a protocol, a type variable, or what only type checkers know
+        return isinstance(value, origin)
+    return True
 
 
 @cache
@@ -333,11 +325,9 @@ def as_array(
     harness.errors.HarnessError: ratings: complex numbers; give numbers only
     """
     try:
-        if values is None:
-            raise TypeError("None")
         array = np.asarray(unmasked(name, values, error))
-        if array.dtype.kind in NOT_NUMBERS:
-            raise TypeError(NOT_NUMBERS[array.dtype.kind])
+        if values is None or array.dtype.kind in NOT_NUMBERS:
+            raise TypeError(NOT_NUMBERS.get(array.dtype.kind, "None"))
         if array.dtype.kind in "fO" and np.issubdtype(kind, np.integer):
             _check_whole(array, kind)
         return np.ascontiguousarray(array, dtype=kind)

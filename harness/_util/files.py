@@ -44,8 +44,7 @@ took its place; None where only the files that are not its own stay."""
 
 def cache_folder() -> Path:
     """Return the folder of downloads and cells: ``HARNESS_CACHE``, or the system's cache folder."""
-    variable = os.environ.get("HARNESS_CACHE")
-    if variable:
+    if variable := os.environ.get("HARNESS_CACHE"):
         return Path(variable)
     return Path(pooch().os_cache("surprise-harness"))
 
@@ -178,15 +177,13 @@ def replace_folder(
         for unfinished in leftovers(folder, "new"):
             shutil.rmtree(unfinished, ignore_errors=True)
         aside = place = None
-        replaced: set[str] = set()
         try:
             for name, data in files.items():
-                with open_whole(fresh / name) as file:
-                    if isinstance(data, bytes):
-                        file.write(data)
-                    else:
-                        with data.open("rb") as source:
-                            shutil.copyfileobj(source, file)
+                if isinstance(data, bytes):
+                    write_whole(fresh / name, data)
+                else:
+                    with open_whole(fresh / name) as file, data.open("rb") as source:
+                        shutil.copyfileobj(source, file)
             if folder.exists():
                 replaced = own_names(folder) | files.keys()
                 aside = folder.rename(_beside(folder, "old"))
@@ -240,11 +237,10 @@ def _keep_others(folder: Path, aside: Path, replaced: Container[str]) -> None:
 def leftovers(path: Path, kind: str = "part") -> list[Path]:
     """Return the temporary files that killed writers left beside a path."""
     # A glob would compile a pattern for each path, which takes longer than all else here.
-    begin, end, names = f".{path.name}.", f".{kind}", list[str]()
+    ends = [f".{path.name}", kind]
     with suppress(OSError):  # there is no folder, or none that may be listed
-        names = [member.name for member in path.parent.iterdir()]
-    of_path = (name for name in names if name.startswith(begin) and name.endswith(end))
-    return [path.with_name(name) for name in sorted(of_path) if len(name) > len(begin + end)]
+        return sorted(p for p in path.parent.iterdir() if p.name.rsplit(".", 2)[::2] == ends)
+    return []
 
 
 def _beside(path: Path, kind: str) -> Path:

@@ -409,16 +409,15 @@ def _positive(text: str) -> int:
 def each_block(task: Callable[[int, int], object], n: int, smallest: int = 1) -> None:
     """Call ``task(start, stop)`` for blocks of ``range(n)``, on threads of `smallest` or more."""
     threads = max(1, min(n_threads(), n // max(smallest, 1)))
-    if threads == 1:
-        if n:
-            task(0, n)
-        return
-    # Several blocks a thread, so that one slow block does not leave the others idle.
-    n_blocks = min(4 * threads, max(threads, n // max(smallest, 1)))
-    edges = [n * block // n_blocks for block in range(n_blocks + 1)]
-    with ThreadPoolExecutor(threads) as pool:
-        for future in [pool.submit(task, a, b) for a, b in pairwise(edges)]:
-            future.result()
+    if n and threads == 1:
+        task(0, n)
+    elif n:
+        # Several blocks a thread, so that one slow block does not leave the others idle.
+        n_blocks = min(4 * threads, max(threads, n // max(smallest, 1)))
+        edges = [n * block // n_blocks for block in range(n_blocks + 1)]
+        with ThreadPoolExecutor(threads) as pool:
+            for future in [pool.submit(task, a, b) for a, b in pairwise(edges)]:
+                future.result()
 
 
 def group_rows(
@@ -431,8 +430,7 @@ def group_rows(
     ([0, 1, 1, 3], [1, 0, 2])
     """
     codes = np.ascontiguousarray(keys, dtype=np.int64)
-    offsets = np.zeros(n_keys + 1, dtype=np.int64)
-    np.cumsum(np.bincount(codes, minlength=n_keys), out=offsets[1:])
+    offsets = np.append(0, np.cumsum(np.bincount(codes, minlength=n_keys)))
     rows = np.empty(len(codes), dtype=np.int64)
     _place(codes, offsets[:-1].copy(), rows)
     return offsets, rows

@@ -461,8 +461,7 @@ def settings_of_one(experiment: Experiment) -> dict[str, list[str]]:
 
     The best of such rows is chosen by what it is measured on.
     """
-    rows = [row for row in experiment.algorithms if row.search is None]
-    if len(rows) < 2:
+    if len(rows := [row for row in experiment.algorithms if row.search is None]) < 2:
         return {}
     titles: dict[str, list[str]] = {}
     for row in rows:

@@ -11,6 +11,7 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
+from harness._util.arguments import is_unicode
 from harness._util.files import as_list, placed
 from harness.algorithms import depends, own, registry
 from harness.config.bases import extended
@@ -44,7 +45,10 @@ def load(
     """
     name = "run"
     try:
-        if isinstance(config, Experiment):
+        if isinstance(config, str | os.PathLike):
+            document = read(Path(config))
+            name = re.sub(r"(?a)[^\w.-]", "-", Path(config).stem).lstrip("._-")[:80] or name
+        elif isinstance(config, Experiment):
             document = Document("config", config.model_dump(mode="json", exclude_unset=True))
         elif isinstance(config, Mapping):
             _refuse_objects(config)
@@ -52,11 +56,8 @@ def load(
                 config = as_sections(config)
             data = {key: plain_data(value) for key, value in config.items()}
             document = with_variables(Document("config", data, folder=folder))
-        elif not isinstance(config, str | os.PathLike):
-            raise _no_config(config)
         else:
-            document = read(Path(config))
-            name = re.sub(r"(?a)[^\w.-]", "-", Path(config).stem).lstrip("._-")[:80] or name
+            raise _no_config(config)
         if not document.recorded and document.data.get("extends") is not None:
             document = extended(document)
         document.data.setdefault("name", name)
@@ -228,14 +229,14 @@ def checked(document: Document, *, with_ratings: bool = False) -> Experiment:
     if unprintable := list(_unprintable(data)):
         raise ConfigError(document.source, at_keys(document, unprintable))
     faults: set[Fault] = set()
-    name = name_of_given(data.get("dataset"))
-    if name is not None and not with_ratings:  # the record of a run without its data
+    if not with_ratings and (name := name_of_given(data.get("dataset"))) is not None:
+        # It is the record of a run without its data.
         data["dataset"] = "bundled"
         faults.add(without_data(name))
-    if (entry := data.get("dataset")) is not None:
-        several = entry if isinstance(entry, list) else [entry]
-        paths = [as_path(each, document.folder) for each in several]
-        data["dataset"] = paths if isinstance(entry, list) else paths[0]
+    if isinstance(entry := data.get("dataset"), list):
+        data["dataset"] = [as_path(each, document.folder) for each in entry]
+    elif entry is not None:
+        data["dataset"] = as_path(entry, document.folder)
     # Nothing else would know their names.
     if code_named(data) and (unusable := list(import_files(document))):
         raise ConfigError(document.source, [*faults, *unusable])
@@ -260,7 +261,7 @@ def _unprintable(value: object, path: KeyPath = ()) -> Iterator[Finding]:
     """Yield each value or key that no message could show and no file could hold."""
     if isinstance(value, int) and value.bit_length() > MAX_BITS:
         yield path, f"a number of {value.bit_length():,} bits; write a smaller one"
-    elif isinstance(value, str) and any("\ud800" <= c <= "\udfff" for c in value):
+    elif isinstance(value, str) and not is_unicode(value):
         yield path, f"found {value[:60]!r}, which is not Unicode text; write other characters"
     elif isinstance(value, dict):
         for key, inner in value.items():

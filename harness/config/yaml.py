@@ -84,8 +84,8 @@ class _Reader(Composer):
         return refusal(self.source, message, place.start_mark.line + 1, path)
 
     def compose_node(self, parent: Node | None, index: object) -> object:
-        is_key = parent is not None and index is None
-        self.check(self.parser.peek_event(), self.depth, 0 if is_key else 1)
+        # A key does not count.
+        self.check(self.parser.peek_event(), self.depth, parent is None or index is not None)
         self.depth += 1
         node = super().compose_node(parent, index)
         self.depth -= 1
@@ -125,9 +125,9 @@ class _Reader(Composer):
 
     def scalar(self, node: ScalarNode, path: KeyPath) -> object:
         kind = str(node.tag).removeprefix("tag:yaml.org,2002:")
-        if kind == "timestamp":
-            return node.value
         if kind not in ("str", "int", "float", "bool", "null"):
+            if kind == "timestamp":
+                return node.value
             message = f"tag {str(node.tag)!r} is not allowed; write a plain value"
             raise self.refusal(node, path, message)
         if self.variables and self.variables.are_in(node.value):
@@ -301,10 +301,7 @@ RENAMED = {"floors": "baselines"}
 
 def refuse_ratings(path: Path) -> None:
     """Refuse a file of ratings, by its name, where a config is meant."""
-    if path.suffix in CONFIGS:
-        return
-
-    if is_ratings_file(path.name):
+    if path.suffix not in CONFIGS and is_ratings_file(path.name):
         run = f"harness run --dataset {path}"
         new = f"harness new {path.with_suffix('.yaml')} --dataset {path}"
         raise refusal(

@@ -119,13 +119,12 @@ def _doubted(
     ratings: NDArray[np.float64], section: DatasetSection, notes: list[Note]
 ) -> Suspect | None:
     """Return the value that looks like "not rated", which a note asks about, beside those given."""
-    given = section.not_rated
-    if given is not None and not given:
+    if section.not_rated == []:
         return None
     doubt = suspect(ratings)
     if doubt is not None:
-        notes.append(doubt.note(len(ratings), given or ()))
-    elif given is None and section.scale is None:
+        notes.append(doubt.note(len(ratings), section.not_rated or ()))
+    elif section.not_rated is None and section.scale is None:
         n_zeros = int(np.count_nonzero(ratings == 0))
         if 0 < n_zeros < len(ratings):
             _note_zeros(ratings, n_zeros, notes)
@@ -168,7 +167,7 @@ def _meant_scale(
     if not low < high or ratings.min() < low or ratings.max() > high:
         return None
     notes.append(Note("scale-meant", {"low": low, "high": high, "reason": reason}))
-    return low, high
+    return float(low), float(high)
 
 
 def _found_scale(ratings: NDArray[np.float64], notes: list[Note]) -> tuple[float, float]:
@@ -325,14 +324,14 @@ def _are_alike(flaw: Flaw) -> bool:
 
 def _missing(table: Table) -> list[Flaw]:
     """Return the rows without an id or a number, and those that only lack a timestamp."""
-    absent = {role: column.codes < 0 for role, column in table.ids.items()}
-    absent |= {role: np.isnan(column) for role, column in table.numbers.items()}
-    undated = {role: column == NO_TIME for role, column in table.times.items()}
-    lacking = absent | undated
+    lacking = {role: column.codes < 0 for role, column in table.ids.items()}
+    lacking |= {role: np.isnan(column) for role, column in table.numbers.items()}
+    lacking |= {role: column == NO_TIME for role, column in table.times.items()}
     if not any(rows.any() for rows in lacking.values()):
         return []
     readable = _without(table.flaws, len(table))
-    incomplete = readable & np.logical_or.reduce(list(absent.values()))
+    of_values = [rows for role, rows in lacking.items() if role not in table.times]
+    incomplete = readable & np.logical_or.reduce(of_values)
     only_undated = readable & ~incomplete & np.logical_or.reduce(list(lacking.values()))
 
     def describe(row: int) -> str:

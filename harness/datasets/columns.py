@@ -68,8 +68,8 @@ class Roles:
         """Return the positions of the first usual name of a role that occurs; all when strict."""
         # RecBole writes the type behind a name, as user_id:token.
         plain = [_BESIDE.sub("", name.partition(":")[0].casefold()) for name in names]
-        names_present = [usual for usual in self.usual.get(role, ()) if usual in plain]
-        accepted = names_present if self.strict else names_present[:1]
+        present = [usual for usual in self.usual.get(role, ()) if usual in plain]
+        accepted = present[: None if self.strict else 1]
         return [position for position, name in enumerate(plain) if name in accepted]
 
     def names_columns(self, fields: Sequence[str]) -> bool:

@@ -117,7 +117,6 @@ def convert(
         if wrong.any():
             faults.append(Flaw("unreadable", np.flatnonzero(wrong), describe, role=role))
 
-    role = ""
     try:
         arrays = {
             role: column
@@ -125,8 +124,7 @@ def convert(
             else _to_arrow(column, role, kinds[role])
             for role, column in columns.items()
         }
-        lengths = {len(array) for array in arrays.values()}
-        if len(lengths) > 1:
+        if len(lengths := {len(array) for array in arrays.values()}) > 1:
             raise DataError(f"columns of {sorted(lengths)} rows; give them the same length")
         ids = {role: array for role, array in arrays.items() if kinds[role] == "id"}
         simple = {} if values.no_id else {role: _simple_ids(array) for role, array in ids.items()}
@@ -138,15 +136,15 @@ def convert(
             arrays = {role: array.slice(0, n_left) for role, array in arrays.items()}
             faults[:] = [flaw._replace(rows=flaw.rows[flaw.rows < n_left]) for flaw in faults]
         for role, array in arrays.items():
-            if kinds[role] == "number":
+            if coded := simple.get(role):
+                table.ids[role] = coded
+            elif kinds[role] == "number":
                 numbers = NumberReader(role, values, mark, notes_made)
                 table.numbers[role] = numbers.numbers(array)
                 table = replace(table, scale=numbers.scale, words=numbers.words)
             elif kinds[role] == "time":
                 reader = TimeReader(role, values.time_format, mark, notes_made)
                 table.times[role] = reader.seconds(array)
-            elif coded := simple.get(role):
-                table.ids[role] = coded
             else:
                 of_ids = values if kinds is RATINGS.kinds else replace(values, in_config=False)
                 coded = Coded(*read_ids(array, role, kinds[role], of_ids, mark, notes_made))

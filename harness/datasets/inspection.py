@@ -129,7 +129,6 @@ class Inspection:
     section: DatasetSection
     name: str
     members: list[InspectedFile]
-    _table: Table | None = None
 
     @property
     def notes(self) -> tuple[Note, ...]:
@@ -137,20 +136,13 @@ class Inspection:
         return tuple(dict.fromkeys(note for member in self.members for note in member.notes))
 
     def table(self, progress: Progress | None = None) -> Table:
-        """Return all rows; they are read once."""
-        if self._table is None:
-            tables = []
-            for member in self.members:
-                options = replace(member.options, progress=progress)
-                table = read_as(member.kind, member.path, options)
-                notes = dict.fromkeys((*member.notes, *table.notes))
-                tables.append(replace(table, notes=tuple(notes)))
-            self._table = tables[0] if len(tables) == 1 else joined(tables, self.name)
-        return self._table
-
-    def read(self, progress: Progress | None = None) -> Ratings:
-        """Return the ratings, under the policies of the section."""
-        return Ratings.from_table(self.table(progress), self.name, section=self.section)
+        """Read and return all rows."""
+        tables = []
+        for member in self.members:
+            table = read_as(member.kind, member.path, replace(member.options, progress=progress))
+            notes = dict.fromkeys((*member.notes, *table.notes))
+            tables.append(replace(table, notes=tuple(notes)))
+        return tables[0] if len(tables) == 1 else joined(tables, self.name)
 
     def keys(self, notes: tuple[Note, ...] | None = None) -> dict[str, Any]:
         """Return the keys of a config that say what was found."""
@@ -211,11 +203,9 @@ def inspect(section: DatasetSection, base: Path | None = None) -> Iterator[Inspe
     """
     columns = section.columns.model_dump(exclude_unset=True) if section.columns else {}
     columns = {role: column for role, column in columns.items() if column or role == "timestamp"}
-    keys = {*OF_TEXT, *OF_TABLES, *OF_VALUES, "member"} - {"columns"}
-    written = section.model_dump(include=keys, exclude_none=True)
+    keys = {*OF_TEXT, *OF_TABLES, *OF_VALUES, "member", "not_items", "not_rated"}
+    written = section.model_dump(include=keys - {"columns"}, exclude_none=True)
     limits, paths = Limits(section.most_megabytes, section.most_seconds), section.paths
-    of_matrix = {key: getattr(section, key) for key in ("not_items", "not_rated")}
-    written |= {key: tuple(value) for key, value in of_matrix.items() if value is not None}
     options = ReadOptions(kind=section.format, columns=columns, limits=limits, **written)
     given, name = section.model_fields_set, name_of(paths)
     if len(paths) == 1 and section.format is None and section.member is None:
@@ -241,16 +231,15 @@ def inspect_file(path: Path, where: str, options: ReadOptions, given: Set[str]) 
     """Return what is found of one file that is not packed; `given` are keys that decide."""
     kind = options.kind or recognised(path, where)
     reader = Delimited() if kind is None else reader_named(kind)
-    options = replace(options, where=where)
     if kind == "matrix" and (of_file := recognised(path, where)) and not is_text(of_file):
         kind, reader = of_file, reader_named(of_file)
         options = replace(options, is_wide=True)
     if not given.isdisjoint((*OF_TEXT, *OF_TABLES)):
         check_keys(kind, options, where)
     if not isinstance(reader, Delimited):
-        return InspectedFile(path, where, kind, options)
+        return InspectedFile(path, where, kind, replace(options, where=where))
     with reading(where, kind):
-        seen = look(path, replace(options, separators=reader.separators), where, given)
+        seen = look(path, replace(options, where=where, separators=reader.separators), where, given)
     may_be_run = len(seen.first) == 6 and not options.columns
     if may_be_run and form_of_lines([seen.first, *seen.rows]) == RUN:
         scores = Remedy({"columns": {"user": 1, "item": 3, "rating": 5, "timestamp": None}})
@@ -308,7 +297,7 @@ def detect(source: DatasetSection | Path, base: Path | None = None) -> Detected:
     with inspect(section, base) as found_out:
         table = found_out.table()
         try:
-            ratings = found_out.read()
+            ratings = Ratings.from_table(table, found_out.name, section=section)
         except DataError as error:
             faults = str(error)
             policies = {"duplicates": "first", "missing": "drop", "unreadable": "drop"}

@@ -99,15 +99,9 @@ def load(
     >>> load("bundled", items=items).item_features["genres"].dropna().to_dict()
     {'31': 'Drama', '318': 'Crime|Drama'}
     """
-    if isinstance(source, str | Path):
-        check_path(f"{source!s:.60}", source, DataError)
-    if isinstance(source, Ratings):
-        ratings = source
-    elif hasattr(source, "raw_ratings") or hasattr(source, "folds_files"):
-        ratings = Ratings.from_surprise(source)
-    elif hasattr(source, "tocoo") or not isinstance(source, DatasetSection | str | Path | Mapping):
-        ratings = of_anything(source)
-    else:
+    if isinstance(source, DatasetSection | str | Path | Mapping) and not hasattr(source, "tocoo"):
+        if isinstance(source, str | Path):
+            check_path(f"{source!s:.60}", source, DataError)
         section = source if isinstance(source, DatasetSection) else section_of(source, base)
         users = section.users if users is None else users
         items = section.items if items is None else items
@@ -119,11 +113,17 @@ def load(
             ratings = make_up(section.synthetic or SyntheticSection())
         elif section.name is None:
             with inspect(section, base) as found:
-                ratings = found.read(progress)
+                ratings = Ratings.from_table(found.table(progress), found.name, section=section)
         elif (data_set := section.data_set) is not None:
             ratings = load_named(data_set, section, cache, base, progress)
         else:
             ratings = load_under(load_plugin(section.name, base), section, base)
+    elif isinstance(source, Ratings):
+        ratings = source
+    elif hasattr(source, "raw_ratings") or hasattr(source, "folds_files"):
+        ratings = Ratings.from_surprise(source)
+    else:
+        ratings = of_anything(source)
     for role, description in (("user", users), ("item", items)):
         if description is not None:
             ratings = features.add(ratings, role, description, base)

@@ -10,6 +10,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -322,6 +323,7 @@ def _name(text: str) -> str:
     return repr(float(text)) if is_number(text) else " ".join(text.split()).casefold()
 
 
+@dataclass
 class NumberReader:
     """Turns a column into floats, NaN for none; rows that are not finite numbers are marked.
 
@@ -334,19 +336,18 @@ class NumberReader:
         Takes the rows that are not numbers.
     notes : list of Note
         Is added to.
-
-    Attributes
-    ----------
     scale : (float, float) or None
         What the numbers can be, if their writing shows it.
     words : tuple of str
         Texts that are not numbers, each once, in the order of the file; none if they are many.
     """
 
-    def __init__(self, role: str, values: ValueFormat, mark: Marker, notes: list[Note]) -> None:
-        self.role, self.values, self.mark, self.notes = role, values, mark, notes
-        self.scale: tuple[float, float] | None = None
-        self.words: tuple[str, ...] = ()
+    role: str
+    values: ValueFormat
+    mark: Marker
+    notes: list[Note]
+    scale: tuple[float, float] | None = None
+    words: tuple[str, ...] = ()
 
     def numbers(self, column: pa.ChunkedArray) -> NDArray[np.float64]:
         """Return the number of each row."""
@@ -437,11 +438,10 @@ class NumberReader:
         if self.role != "rating" or re.match(_THREE_DECIMALS, str(texts[0].as_py())) is None:
             return
         distinct = pc.unique(texts).drop_null()
-        if pc.all(pc.match_substring_regex(distinct, _THREE_DECIMALS)).as_py():
-            example = next((t for t in distinct.to_pylist() if "." in t), "")
-            if example:
-                seen = {"example": example, "whole": example.replace(".", "")}
-                self.notes.append(Note("maybe-thousands", seen))
+        example = next((t for t in distinct.to_pylist() if "." in t), "")
+        if example and pc.all(pc.match_substring_regex(distinct, _THREE_DECIMALS)).as_py():
+            seen = {"example": example, "whole": example.replace(".", "")}
+            self.notes.append(Note("maybe-thousands", seen))
 
     def _named(self, column: pa.ChunkedArray, named: Mapping[str, float]) -> NDArray[np.float64]:
         """Return the numbers that a config gives to texts; of other numbers, themselves."""

@@ -192,10 +192,9 @@ class Ratings(Named):
         licence, citation = (data_set.licence, data_set.citation) if data_set else (None, None)
         if section is None:
             section = validated(DatasetSection, {"path": "-", **policies}, table.at(-1))
-        table, (low, high) = clean(table, section)
+        table, scale = clean(table, section)
         users, items = table.ids["user"], table.ids["item"]
         values, times = table.numbers["rating"], table.times.get("timestamp")
-        scale = float(low), float(high)
         columns = users.codes, items.codes, values, times, users.ids, items.ids
         return cls(*columns, scale, name, licence, citation, table.notes)
 

@@ -534,10 +534,10 @@ def as_path(source: object, base: Path | None) -> object:
     if not isinstance(source, str) or not source.strip():
         return source
     is_name = source in ALIASES or source in plugins.builtin_names("datasets")
-    is_there = is_url(source)
     with suppress(OSError, ValueError):  # no name that a file can have
-        is_there = is_there or (not is_name and placed(source, base).exists())
-    return {"path": source} if is_there and not is_name else source
+        if not is_name and (is_url(source) or placed(source, base).exists()):
+            return {"path": source}
+    return source
 
 
 GIVEN = "given from Python: "
@@ -562,9 +562,7 @@ def name_of(paths: Sequence[str]) -> str:
     >>> name_of(["ml.tar.gz"])
     'ml'
     """
-    stems = [
-        re.sub(r"[-_ .]*[*?\\[].*|\.tar$", "", Path(file_name(path)).stem) or "ratings"
-        for path in paths
-    ]
+    stems = [Path(file_name(path)).stem for path in paths]
+    stems = [re.sub(r"[-_ .]*[*?\\[].*|\.tar$", "", stem) or "ratings" for stem in stems]
     more = f" + {counted(len(stems) - 3, 'file')}" if len(stems) > 3 else ""
     return " + ".join(stems[:3]) + more

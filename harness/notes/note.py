@@ -5,7 +5,7 @@ from __future__ import annotations
 import string
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sized
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -66,8 +66,7 @@ class Note:
         values = plain(self.values, masked_value)
         text = masked_text(self.text) or sentence(str(declared["text"]), **values)
         weight = self.weight or int(declared.get("weight", 2))
-        where = masked_text(self.where)
-        vars(self).update(values=values, where=where, text=text, weight=weight)
+        vars(self).update(values=values, where=masked_text(self.where), text=text, weight=weight)
 
     def __str__(self) -> str:
         return f"{self.where}{SEPARATOR}{self.text}" if self.where else self.text
@@ -87,10 +86,8 @@ class Note:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the note as JSON holds it."""
-        place = {"where": self.where, "table": self.table}
-        place = {name: value for name, value in place.items() if value}
-        said = {"text": self.text, "weight": self.weight}
-        return {"code": self.code, "values": dict(self.values), **place, **said}
+        entries = asdict(self).items()
+        return {name: value for name, value in entries if value or name not in ("where", "table")}
 
 
 def as_note(value: Note | str) -> Note:
@@ -124,10 +121,11 @@ def sentence(template: str, **values: Any) -> str:
 
 class _Sentence(string.Formatter):
     def format_field(self, value: Any, format_spec: str) -> str:
-        if isinstance(value, Mapping) and "text" in value:  # a note in a note
-            value = value["text"]
-        if isinstance(value, Mapping) and {"n", "n_all"} == {*value}:
-            return f"{value['n']:,} of {value['n_all']:,} ({value['n'] / value['n_all']:.1%})"
+        if isinstance(value, Mapping):
+            if "text" in value:  # a note in a note
+                value = value["text"]
+            elif {"n", "n_all"} == {*value}:
+                return f"{value['n']:,} of {value['n_all']:,} ({value['n'] / value['n_all']:.1%})"
         if format_spec == "list":
             return ", ".join(map(str, value))
         if format_spec in ("and", "or"):
@@ -135,9 +133,8 @@ class _Sentence(string.Formatter):
         if format_spec.startswith("n "):
             return counted(value, format_spec[2:])
         if "|" in format_spec:
-            one, several = format_spec.split("|")
             n = len(value) if isinstance(value, Sized) else value
-            return one if n == 1 else several
+            return format_spec.split("|")[n != 1]
         if format_spec == "percent":
             return f"{100 * value:.1f}%" if value >= 0.0005 else "less than 0.1%"
         return str(super().format_field(value, format_spec))

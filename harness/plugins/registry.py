@@ -117,8 +117,7 @@ class Plugin:
                 hint = suggestion(part, names_of_value, most=8)
                 raise PluginError(f"{self._where}: {module_name!r} has no {part!r}; {hint}")
             value = getattr(value, part)
-        api = getattr(value, "api", API)
-        if api != API:
+        if (api := getattr(value, "api", API)) != API:
             raise PluginError(
                 f"{self._where}: it is written for version {api!r} of the interface, and this is "
                 f"{API}; install a version of {self.package} for {PACKAGE} {_version()}"

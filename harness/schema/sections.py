@@ -185,21 +185,19 @@ class Kind(Section):
     def named(cls, value: object) -> object:
         """Return a section as the kind that its ``kind`` names, imported where it is new."""
         value = cls.spelled_out(value)
-        if isinstance(value, cls):
-            return value
         if not isinstance(value, dict):
+            if isinstance(value, cls):
+                return value
             raise PydanticCustomError("model_type", "must be a mapping")
         kind = value.get("kind")
         if "kind" not in value or (kind is None and cls.plugin_kind):
             raise PydanticCustomError("union_tag_not_found", "no kind")
         if not cls.plugin_kind:
             return cls._of_home(str(kind), value)
-        facts = plugins.recorded(cls.plugin_kind, str(kind))
-        if facts is not None and cls.of_record:
+        if cls.of_record and (facts := plugins.recorded(cls.plugin_kind, str(kind))) is not None:
             return _imported(cls.of_record).model_validate(value | {"facts": facts})
         try:
-            plugin = plugins.find(cls.plugin_kind, str(kind))
-            section = plugin.load()
+            section = plugins.find(cls.plugin_kind, str(kind)).load()
         except PluginError as error:
             if str(kind) in plugins.names(cls.plugin_kind) or ":" in str(kind):
                 raise ValueError(str(error)) from None

@@ -9,6 +9,7 @@ import pytest
 
 from harness.datasets import conversion, inspection
 from harness.datasets.inspection import inspect
+from harness.datasets.ratings import Ratings
 from harness.datasets.readers import kind_of_plain, text
 from harness.datasets.section import DatasetSection
 from harness.errors import DataError
@@ -63,7 +64,7 @@ def outcome(path, keys):
     section = DatasetSection(path=str(path), duplicates="last", **keys)
     try:
         with inspect(section) as found:
-            ratings = found.read()
+            ratings = Ratings.from_table(found.table(), found.name, section=section)
             kept = found.keys(), found.members[0].where
     except DataError as error:
         return str(error)

@@ -15,11 +15,12 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness._util.files import file_name, report_os_error
+from harness._util.files import file_name, read_regular, report_os_error
 from harness.datasets.conversion import Table
 from harness.datasets.readers.base import (
     OF_TABLES,
     OF_TEXT,
+    UNREADABLE,
     Reader,
     ReadOptions,
     Sample,
@@ -44,8 +45,7 @@ HEAD = 4096
 def reader_named(name: str) -> Any:
     """Return the reader of a name, or raise a DataError."""
     try:
-        plugin = plugins.find("readers", name)
-        declared: Any = plugin.load()
+        declared: Any = plugins.find("readers", name).load()
     except PluginError as error:
         raise DataError(str(error)) from error.__cause__
     try:
@@ -76,11 +76,11 @@ def kind_of(path: Path | str) -> str | None:
     ending = path.suffix.casefold()
     if ending in ENDINGS and is_packed(path.name):
         ending = path.with_suffix("").suffix.casefold()
-    if not ending:
-        return None
     name = ending.removeprefix(".")  # most readers are called after an ending of theirs
     if name in plugins.builtin_names("readers") and ending in reader_named(name).endings:
         return name
+    if not ending:
+        return None
     if ending in builtin_endings():
         return builtin_endings()[ending]
     return next((name for name, reader in _foreign() if ending in _endings(reader)), None)
@@ -177,7 +177,7 @@ def kind_of_plain(path: Path) -> str | None:
     if kind not in ("csv", "tsv"):
         return None
     with suppress(OSError):
-        return kind if path.is_file() and _PLAIN.fullmatch(_head(path)) else None
+        return kind if _PLAIN.fullmatch(read_regular(path, HEAD)) else None
     return None
 
 
@@ -287,7 +287,7 @@ def recognised(path: Path, where: str) -> str | None:
     DataError
         If it is of a kind that is not read.
     """
-    with report_os_error(where, "cannot be read", "check the path", DataError):
+    with report_os_error(where, *UNREADABLE):
         kind = kind_of_file(path)
         may_be_odd = kind is None or is_text(kind)
         if kind is not None and not may_be_odd and not path.is_dir():

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING
 from harness._util.files import report_os_error
 from harness.datasets.columns import find_columns
 from harness.datasets.evidence import LINES
-from harness.datasets.readers.base import Reader, ReadOptions, Sample, example_ratings, unread
+from harness.datasets.readers.base import (
+    UNREADABLE,
+    Reader,
+    ReadOptions,
+    Sample,
+    example_ratings,
+    unread,
+)
 from harness.datasets.readers.text import Delimited, Layout, split_line
 from harness.errors import DataError
 
@@ -75,7 +82,7 @@ def _attributes(path: Path, where: str) -> tuple[list[str], int]:
     """Return the names of the attributes, and the number of the line ``@data``."""
     names = []
     with (
-        report_os_error(where, "cannot be read", "check the path", DataError),
+        report_os_error(where, *UNREADABLE),
         path.open(encoding="utf-8-sig", errors="replace") as file,
     ):
         for number, line in enumerate(iter(lambda: file.readline(LONGEST), ""), 1):

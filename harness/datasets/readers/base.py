@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from harness.datasets.readers.text import Layout
 
 
+UNREADABLE = ("cannot be read", "check the path", DataError)
+"""What `report_os_error` says about a file that the system does not let a reader read."""
 NO_ROWS = "no rows of data; give a file that has some"
 OF_TEXT = ("separator", "header", "skip", "comment", "encoding", "quotes")
 """Keys of a config that say how a text is written."""
@@ -58,9 +60,9 @@ class ReadOptions(ValueFormat):
         Called as ``progress(done, total)`` in bytes.
     separators : tuple of str
         Of texts without a `separator`: those that are tried first.
-    not_items : tuple of str or int, optional
+    not_items : sequence of str or int, optional
         Of a matrix: columns that are not items, by name or by position from 1; None is found out.
-    not_rated : tuple of float, optional
+    not_rated : sequence of float, optional
         Of a matrix: numbers that stand for "not rated"; None is found out.
     is_wide : bool
         Of a file of columns: whether it is read as a matrix, with a column for each item.
@@ -84,8 +86,8 @@ class ReadOptions(ValueFormat):
     where: str = ""
     progress: Progress | None = None
     separators: tuple[str, ...] = ()
-    not_items: tuple[str | int, ...] | None = None
-    not_rated: tuple[float, ...] | None = None
+    not_items: Sequence[str | int] | None = None
+    not_rated: Sequence[float] | None = None
     is_wide: bool = False
 
     @property

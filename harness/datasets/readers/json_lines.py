@@ -21,6 +21,7 @@ from harness.datasets.conversion import Flaw, convert
 from harness.datasets.evidence import columns_of, with_proposal
 from harness.datasets.readers.base import (
     NO_ROWS,
+    UNREADABLE,
     Reader,
     ReadOptions,
     Sample,
@@ -237,7 +238,7 @@ def _content(
     path: Path, where: str, roles: Roles, named: Iterable[str | int | None] = ()
 ) -> _Content:
     """Return the records of a file: of its lines, or of the document that it is."""
-    with report_os_error(where, "cannot be read", "check the path", DataError):
+    with report_os_error(where, *UNREADABLE):
         with path.open("rb") as file:
             file.seek(len(BOM) if file.read(len(BOM)) == BOM else 0)
             first = next((line for line in iter(lambda: file.readline(LONGEST_LINE), b"")

@@ -17,6 +17,7 @@ from harness.datasets.columns import RATINGS, find_columns
 from harness.datasets.conversion import Flaw, convert
 from harness.datasets.readers.base import (
     NO_ROWS,
+    UNREADABLE,
     Reader,
     ReadOptions,
     Sample,
@@ -126,7 +127,7 @@ def _texts(blocks: list[tuple[int, dict[str, str]]], names: list[str]) -> list[t
 def _blocks(path: Path, where: str, encoding: str | None) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield the line and the values of each block; a line without a key continues a text."""
     with (
-        report_os_error(where, "cannot be read", "check the path", DataError),
+        report_os_error(where, *UNREADABLE),
         path.open(encoding=encoding or "utf-8-sig", errors="surrogateescape") as file,
     ):
         block: dict[str, str] = {}

@@ -16,6 +16,7 @@ from harness.datasets.evidence import LINES, names_items
 from harness.datasets.readers.base import (
     NO_ROWS,
     OF_TEXT,
+    UNREADABLE,
     Reader,
     ReadOptions,
     Sample,
@@ -90,7 +91,7 @@ def _cells(path: Path, options: ReadOptions, begun: Beginning) -> np.ndarray:
     """Return all fields as text, of shape (lines, fields), from the first line; empty ones stay."""
     where, n_bytes = options.where, path.stat().st_size
     separator = options.separator or begun.separator or separator_of(begun.first, options)
-    with report_os_error(where, "cannot be read", "check the path", DataError):
+    with report_os_error(where, *UNREADABLE):
         try:
             encoding = options.encoding or "utf-8-sig"
             with path.open(encoding=encoding) as file:

@@ -7,7 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness._util.files import report_os_error
-from harness.datasets.readers.base import Reader, ReadOptions, by_position, example_ratings
+from harness.datasets.readers.base import (
+    UNREADABLE,
+    Reader,
+    ReadOptions,
+    by_position,
+    example_ratings,
+)
 from harness.datasets.readers.text import Delimited
 from harness.errors import DataError
 from harness.notes.note import Note
@@ -72,10 +78,7 @@ class MatrixMarket(Reader):
 
 def _sizes(path: Path, where: str) -> tuple[tuple[int, int, int], int]:
     """Return rows, columns and entries, and the number of the line that announces them."""
-    with (
-        report_os_error(where, "cannot be read", "check the path", DataError),
-        path.open(encoding="utf-8", errors="replace") as file,
-    ):
+    with report_os_error(where, *UNREADABLE), path.open(encoding="utf-8", errors="replace") as file:
         words = file.readline(LONGEST).casefold().split()
         reads = f"harness.load(scipy.sparse.coo_array(scipy.io.mmread({where!r}))) reads it"
         if words[1:3] != ["matrix", "coordinate"] or words[4:] != ["general"]:

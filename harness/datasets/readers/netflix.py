@@ -12,7 +12,7 @@ import numpy as np
 from harness._util.files import report_os_error
 from harness._util.libraries import pa
 from harness.datasets.conversion import Flaw, convert
-from harness.datasets.readers.base import NO_ROWS, Reader, ReadOptions, example_ratings
+from harness.datasets.readers.base import NO_ROWS, UNREADABLE, Reader, ReadOptions, example_ratings
 from harness.errors import DataError, counted
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Netflix(Reader):
         item: str | None = None
         n_fields = 0
         with (
-            report_os_error(where, "cannot be read", "check the path", DataError),
+            report_os_error(where, *UNREADABLE),
             path.open(encoding=options.encoding or "utf-8-sig", errors="replace") as file,
         ):
             for number, line in enumerate(file, 1):

@@ -14,6 +14,7 @@ from harness.datasets.conversion import convert
 from harness.datasets.evidence import LINES
 from harness.datasets.readers.base import (
     NO_ROWS,
+    UNREADABLE,
     Reader,
     ReadOptions,
     Sample,
@@ -172,7 +173,7 @@ def _chosen(tables: dict[str, Dump], options: ReadOptions) -> Dump:
 
 def _tables(path: Path, where: str) -> dict[str, Dump]:
     """Return the tables of a dump that have rows, or are created, by name."""
-    with report_os_error(where, "cannot be read", "check the path", DataError):
+    with report_os_error(where, *UNREADABLE):
         n_bytes = path.stat().st_size
         free = psutil.virtual_memory().available
         if n_bytes * BYTES > free:

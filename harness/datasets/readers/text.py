@@ -33,6 +33,7 @@ from harness.datasets.numerals import is_written
 from harness.datasets.readers.base import (
     NO_ROWS,
     OF_TEXT,
+    UNREADABLE,
     Reader,
     ReadOptions,
     Sample,
@@ -80,10 +81,10 @@ class Layout(NamedTuple):
         return split_line(line, self.separator, self.quotes)
 
 
-def lay_out(first: str, options: ReadOptions, where: str) -> Layout:
+def lay_out(begun: Beginning, options: ReadOptions, where: str) -> Layout:
     """Find separator, header and columns from the first line and the known format."""
-    separator = options.separator or separator_of(first, options)
-    fields = _fields(first, separator, options, where)
+    separator = options.separator or begun.separator or separator_of(begun.first, options)
+    fields = _fields(begun.first, separator, options, where)
     header, columns = header_and_columns(fields, options, where)
     return Layout(separator, header, len(fields), columns)
 
@@ -242,10 +243,7 @@ def begin(
 
     Notes on what it found are added to `notes`.
     """
-    with (
-        report_os_error(where, "cannot be read", "check the path", DataError),
-        path.open("rb") as file,
-    ):
+    with report_os_error(where, *UNREADABLE), path.open("rb") as file:
         blocks = _blocks(file, options, where, notes, SAMPLE)
         if options.skip or options.comment:
             blocks = without_comments(blocks, options)
@@ -355,8 +353,7 @@ _FRAMED = re.compile(r"([|^~@#*;])(?!\1)[|^~@#*:,]\1")
 
 def separator_of(line: str, options: ReadOptions) -> str:
     """Return what makes enough fields of a line; what is usual for its kind first."""
-    between = line.split("\t")[1::2]
-    if between and not any(between):  # as Jester's own files have it
+    if (between := line.split("\t")[1::2]) and not any(between):  # as Jester's own files have it
         return "\t\t"
     candidates = (*options.separators, *_SEPARATORS, "whitespace")
     if options.decimal == ",":  # the mark of a number before that of a field
@@ -570,10 +567,8 @@ def read_text(stream: io.BufferedReader, options: ReadOptions, where: str) -> Ta
         blocks = without_comments(blocks, options)
     begun = find_beginning(blocks, options, where)
     line, body, notes = begun.line, begun.body, [*begun.notes]
-    if begun.separator is not None and options.separator is None:
-        options = replace(options, separator=begun.separator)
     try:
-        layout = options.layout or lay_out(begun.first, options, f"{where}:{line}")
+        layout = options.layout or lay_out(begun, options, f"{where}:{line}")
     except DataError as error:
         if not _NO_UTF_8.search(begun.first):
             raise
@@ -779,10 +774,9 @@ class _Rows:
     @cached_property
     def types(self) -> dict[str, pa.DataType]:
         """The type of each column: ids and texts, which come again, are coded."""
-        text, kinds = pa.string(), self.options.roles.kinds
-        coded = pa.dictionary(pa.int32(), text)
-        is_number = {role: kinds[role] in ("number", "time") for role in self.layout.columns}
-        return {role: text if plain else coded for role, plain in is_number.items()}
+        kinds, coded = self.options.roles.kinds, pa.dictionary(pa.int32(), pa.string())
+        types = {"id": coded, "text": coded}
+        return {role: types.get(kinds[role], pa.string()) for role in self.layout.columns}
 
     def add_block(self, block: str) -> bool:
         """Add a block if each of its lines is one row without problem; return whether it is."""
@@ -822,10 +816,10 @@ class _Rows:
                 return False
             n_lines = block.count("\n") + (not block.endswith("\n"))
             lines: Sequence[int] = range(self.line, self.line + n_lines)
-            if len(table) < n_lines:  # Arrow skips empty lines
+            if len(table) != n_lines:  # Arrow skips empty lines
                 lines = [self.line + n for n, line in enumerate(block.split("\n")) if line]
-            if len(table) != len(lines):
-                return False
+                if len(table) != len(lines):
+                    return False
             for role in self.types:
                 self.chunks[role] += table.column(role).chunks
             self.lines.append((self.n_rows, lines))
@@ -898,13 +892,8 @@ class _Rows:
                 return f"the {role} is not UTF-8; {self.options.advice()}"
         return ""
 
-    def _bare(self, role: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+    def _bare(self, role: str, column: pa.ChunkedArray, first: str) -> pa.ChunkedArray:
         """Return a column of ids without typographic quotation marks, if all of them have some."""
-        if not pa.types.is_dictionary(column.type) or not len(column):
-            return column
-        first = str(column[0].as_py() or "").strip()
-        if first[:1] not in _OPENING:
-            return column
         coded = column.unify_dictionaries().combine_chunks()
         texts = pc.utf8_trim_whitespace(coded.dictionary)
         marks = f"^[{_OPENING}][^{_OPENING}{_CLOSING}]*[{_CLOSING}]$"
@@ -943,7 +932,9 @@ class _Rows:
             self.notes.append(Note("several-lines", {"n": len(self.tall), "line": self.tall[0]}))
         columns = {role: pa.chunked_array(chunks) for role, chunks in self.chunks.items()}
         if self.options.quotes is None and self.options.roles is RATINGS:
-            columns = {role: self._bare(role, column) for role, column in columns.items()}
+            for role in ("user", "item"):
+                if (first := str(columns[role][0].as_py() or "").strip())[:1] in _OPENING:
+                    columns[role] = self._bare(role, columns[role], first)
         if self.is_open and self.options.roles is RATINGS:
             self.notes += _cut_off(columns["rating"])
         known, kinds = self.options, self.options.roles.kinds
@@ -1027,14 +1018,12 @@ class Delimited(Reader):
 
     def read(self, path: Path, options: ReadOptions) -> Table:
         """Read the columns of a text; every problem has its line."""
-        with (
-            report_os_error(options.where, "cannot be read", "check the path", DataError),
-            path.open("rb", buffering=0) as file,
-        ):
-            raw: io.RawIOBase = file
-            if options.progress is not None:
-                raw = CountedStream(file, options.progress, path.stat().st_size)
-            stream: io.BufferedReader = io.BufferedReader(raw, BUFFER)
+        with report_os_error(options.where, *UNREADABLE), path.open("rb", buffering=0) as file:
+            if options.progress is None:
+                stream: io.BufferedReader = io.BufferedReader(file, BUFFER)
+            else:
+                counted_file = CountedStream(file, options.progress, path.stat().st_size)
+                stream = io.BufferedReader(counted_file, BUFFER)
             return read_text(stream, replace(options, separators=self.separators), options.where)
 
     def write_example(self, path: Path) -> None:
