@@ -13,6 +13,7 @@ import os
 import shutil
 import sys
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -53,6 +54,7 @@ def _compile_the_package() -> None:
             compileall.compile_dir(folder, quiet=2)
 
 
+BEGIN = time.monotonic()
 _compile_the_package()
 USERS_HOME = os.environ.setdefault("HARNESS_TESTS_USERS_HOME", str(Path.home()))
 HOME = _private_home()
@@ -144,6 +146,18 @@ def pytest_collection() -> Iterator[object]:
         gc.enable()
         gc.freeze()
         sys.dont_write_bytecode = writes_none
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let whoever has little time say so: what is left out is named as skipped."""
+    parser.addoption("--seconds", type=float, help="begin no test after so many seconds")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a test that would begin too late."""
+    seconds = item.config.getoption("seconds")
+    if seconds is not None and time.monotonic() - BEGIN > seconds:
+        pytest.skip("the seconds for tests were over")
 
 
 @pytest.hookimpl(tryfirst=True)  # before those that are long are left out
