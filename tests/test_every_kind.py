@@ -492,7 +492,8 @@ class Law:
         if self.kind == "plots":
             is_there = re.search(rf"--kind \[.*\b{self.name}\b", reference)
         elif self.kind in ("trackers", "analyses"):
-            is_there = re.search(rf"`{self.name}`|[\[ ]{self.name}[,\]]", by_hand)
+            in_list = rf"\[(?:[^\]\n]*, )?{self.name}[,\]]"
+            is_there = re.search(rf"`{self.name}`|{in_list}", by_hand)
             assert is_there, "name it in a page of docs/how-to"
         elif self.kind == "candidates" and not self.member.example:
             is_there = re.search(rf"--candidates \[.*\b{self.name}\b", reference)
