@@ -341,18 +341,19 @@ def accelerate() -> str:
 
 def scripts() -> str:
     """Return whole scripts of Surprise without and with the patch, at three sizes."""
-    titles = ["ratings", "script", "Surprise, s", "patched, s", "of Surprise", "first run, s"]
+    times = ["Surprise, s", "patched, s", "of Surprise", "instructions"]
     sides = "surprise", "harness"
-    lines = [
-        [
-            *(row["data"].split()[0], row["work"]),
-            *("{:.2f} / {:.2f}".format(row[f"processor {side}"], row[side]) for side in sides),
-            f"{row['of surprise']:.2f}",
-            "{:.2f} / {:.2f}".format(row["processor first"], row["first"]),
-        ]
-        for row in figures("accelerate")["scripts"]["rows"]
-    ]
-    return markdown(titles, lines)
+    found = figures("accelerate")
+    counts = {(row["data"], row["work"]): row for row in found["instructions"]["rows"]}
+    lines = []
+    for row in found["scripts"]["rows"]:
+        counted = counts.get((row["data"], row["work"]))
+        line = [row["data"].split()[0], row["work"]]
+        line += ["{:.2f} / {:.2f}".format(row[f"processor {side}"], row[side]) for side in sides]
+        line += [f"{row['of surprise']:.2f} ± {row['of surprise'] * row['spread']:.2f}"]
+        line += [f"{counted['of surprise']:.3f}" if counted else "–"]
+        lines.append([*line, "{:.2f} / {:.2f}".format(row["processor first"], row["first"])])
+    return markdown(["ratings", "script", *times, "first run, s"], lines)
 
 
 def sizes() -> str:
