@@ -276,7 +276,7 @@ class _Probe:
             if len(fold.train) > last:  # else a first user has more ratings than that
                 places = self._probe(fold, places, share if last else np.inf, evaluates)
                 taken = self.scored[-1][1][0] * len(numbers) if self.scored else 0.0
-                evaluates = len(self.scored) < 2 or taken < BUDGET / 3
+                evaluates = len(self.scored) < 2 or taken < BUDGET / 3 or self._is_resampled
                 last = len(fold.train)
             if last == len(self.fold.train):
                 break
@@ -361,6 +361,12 @@ class _Probe:
                 return
         n_users = len(next(iter(records.values())).users)
         self.scored.append((n_users, (_now() - start) / len(cells)))
+
+    @property
+    def _is_resampled(self) -> bool:
+        """Whether the last sample had too few users for the quicker statistics of the run."""
+        n_users = np.count_nonzero(np.bincount(self.fold.ratings.users[self.fold.test]))
+        return self.scored[-1][0] < MANY_USERS <= n_users
 
     def of_users(self, n_users: int) -> Seconds:
         """Return the seconds of metrics and analyses of a cell with so many users."""
