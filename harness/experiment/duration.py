@@ -365,7 +365,7 @@ class _Probe:
     @property
     def _is_resampled(self) -> bool:
         """Whether the last sample had too few users for the quicker statistics of the run."""
-        n_users = np.count_nonzero(np.bincount(self.fold.ratings.users[self.fold.test]))
+        n_users = len(np.unique(self.fold.ratings.users[self.fold.test]))
         return self.scored[-1][0] < MANY_USERS <= n_users
 
     def of_users(self, n_users: int) -> Seconds:
