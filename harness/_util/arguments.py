@@ -151,8 +151,9 @@ def named_parameters(function: Callable[..., Any]) -> tuple[dict[str, inspect.Pa
     (['name', 'loudly'], True)
     """
     declared = signature(function).parameters
-    named = {name: each for name, each in declared.items() if each.kind not in _COLLECTIONS}
-    return named, any(each.kind is each.VAR_KEYWORD for each in declared.values())
+    kinds = {name: parameter.kind for name, parameter in declared.items()}
+    named = {name: declared[name] for name, kind in kinds.items() if kind not in _COLLECTIONS}
+    return named, inspect.Parameter.VAR_KEYWORD in kinds.values()
 
 
 def check_argument(
