@@ -9,7 +9,9 @@ Run it with ``python dev/benchmarks/statistics_cost.py PART --threads 1``:
   MovieLens 25M, beside the same without statistics and analyses;
 - ``options``: the same beside what a config can add (groups, seeds, folds, many rows, weights, a
   margin), each with and without statistics, groups and analyses;
-- ``growth``: the seconds of each stage of the default run from 10,000 to a million users;
+- ``growth``: by how much each stage of the default run grows from 10,000 to a million users, with
+  and without the seconds in which the system provides memory, beside calls of NumPy on arrays of
+  the same sizes; the sizes take turns;
 - ``lines``: the ten functions in which the default run at 100,000 users spends most time;
 - ``compare``: one comparison from moments and from 10,000 resamples, of one metric and two rows and
   of four metrics and fourteen rows, with the peak of memory, and beside the fits of eleven
@@ -29,6 +31,7 @@ import cProfile
 import json
 import os
 import pstats
+import resource
 import tempfile
 import time
 import tracemalloc
@@ -58,6 +61,10 @@ DEFAULT_SIZES = [
     (40_000, 2_000, 10), (40_000, 2_000, 40), (100_000, 5_000, 20), (162_541, 59_047, 154),
 ]  # fmt: skip
 """Users, items, and ratings of a user in the mean, which few have less than two of."""
+GROWING = {10_000: 5, 100_000: 2, 1_000_000: 1}
+"""Users, and how often they run in each of the turns."""
+TURNS = 4
+FEW_SECONDS = 0.005
 LARGE = {"name": "25M", "users": 162_541, "rows": 11, "metrics": 4}
 SHAPES = ((2, 1), (14, 4))
 """Rows and metrics."""
@@ -162,22 +169,37 @@ def without_statistics(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def one_run_of(config: dict[str, Any], ratings: pd.DataFrame | None = None) -> dict[str, Any]:
-    """Run a config once in this process; return seconds, and processor seconds of each stage."""
+    """Run a config once in this process; return seconds, and processor seconds of each stage.
+
+    Those of the system, which are for the greatest part for new memory, come by themselves too.
+    """
     stages: dict[str, float] = {}
-    last = ["loading", time.process_time()]
+    system: dict[str, float] = {}
+    last = ["loading", time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_stime]
 
     def watch(event: object) -> None:
         name = event.stage if isinstance(event, Stage) else last[0]
-        now = time.process_time()
-        stages[last[0]] = stages.get(last[0], 0.0) + now - last[1]
-        last[:] = [name, now]
+        now = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_stime
+        for seconds, before, after in zip((stages, system), last[1:], now, strict=True):
+            seconds[last[0]] = seconds.get(last[0], 0.0) + after - before
+        last[:] = [name, *now]
 
     begun, processor = time.perf_counter(), time.process_time()
     run = harness.run(config, ratings=ratings, results=None, watch=watch)
     watch(None)
     seconds, cpu = time.perf_counter() - begun, time.process_time() - processor
     n_unknown = max(cell.n_unknown_users for cell in run.info.cells)
-    return {"wall": seconds, "cpu": cpu, "unknown": n_unknown, "stages": stages}
+    return {"wall": seconds, "cpu": cpu, "unknown": n_unknown, "stages": stages, "system": system}
+
+
+def default_config(n_users: int, n_items: int, n_ratings: int) -> dict[str, Any]:
+    """Return what a newcomer writes, with so many ratings of a user in the mean."""
+    size = {"n_users": n_users, "n_items": n_items, "n_ratings": n_users * n_ratings}
+    return {
+        "dataset": {"synthetic": size},
+        "algorithms": ["BaselineOnly", "ItemMean", "SVD"],
+        "metrics": ["ndcg@10", "precision@10"],
+    }
 
 
 def one_default_run(
@@ -186,12 +208,7 @@ def one_default_run(
     """Run what a newcomer writes once in this process, after a small run that compiles."""
 
     def config(n_users: int, n_items: int) -> dict[str, Any]:
-        size = {"n_users": n_users, "n_items": n_items, "n_ratings": n_users * n_ratings}
-        written: dict[str, Any] = {
-            "dataset": {"synthetic": size},
-            "algorithms": ["BaselineOnly", "ItemMean", "SVD"],
-            "metrics": ["ndcg@10", "precision@10"],
-        }
+        written = default_config(n_users, n_items, n_ratings)
         return written if with_statistics else without_statistics(written)
 
     with tempfile.TemporaryDirectory() as cache:
@@ -249,13 +266,63 @@ def optional_runs(n_threads: int, n_users: int = 40_000) -> list[dict[str, Any]]
 
 def growth(n_threads: int) -> list[dict[str, Any]]:
     """Print by how much each stage grows while the users become a hundred times as many."""
-    rows: list[dict[str, Any]] = []
-    for n_users in (10_000, 100_000, 1_000_000):
-        command = calling("statistics_cost", "one_default_run", n_users, 2_000, 10, True)
-        rows.append({"users": n_users} | answer(command, n_threads))
-        stages = ", ".join(f"{name} {s:.2f}" for name, s in rows[-1]["stages"].items() if s > 0.005)
-        print(f"{n_users:,} users: {rows[-1]['cpu']:.1f} CPU s ({stages})", flush=True)
-    return rows
+    stages = answer(calling("statistics_cost", "growing_runs"), n_threads)["stages"]
+    for way, of_sizes in stages.items():
+        for n_users, seconds in of_sizes.items():
+            shown = ", ".join(f"{name} {s:.2f}" for name, s in seconds.items() if s > FEW_SECONDS)
+            print(f"{int(n_users):,} users, CPU s, {way}: {shown}")
+        few, *_, many = of_sizes.values()
+        grown = (f"{name} {many[name] / few[name]:.0f}" for name in few if few[name] > FEW_SECONDS)
+        print(f"  times as long for {max(GROWING) // min(GROWING)} times the users:", *grown)
+    calls = [
+        answer(calling("statistics_cost", "calls_of_numpy", n_users * 10), n_threads)["calls"]
+        for n_users in GROWING
+    ]
+    for call, few in calls[0].items():
+        many = calls[-1][call]
+        print(f"NumPy, {call}: {few:.2g} to {many:.2g} CPU s, {many / few:.0f} times as long")
+    return [{"stages": stages, "calls": dict(zip(map(str, GROWING), calls, strict=True))}]
+
+
+def growing_runs() -> dict[str, Any]:
+    """Run the default config at each size in turns; return medians of the stages' seconds."""
+    found: dict[int, list[dict[str, Any]]] = {n_users: [] for n_users in GROWING}
+    with tempfile.TemporaryDirectory() as folder:
+        sizes = [n for _ in range(TURNS) for n, n_runs in GROWING.items() for _ in range(n_runs)]
+        for number, n_users in enumerate([500, *sizes]):  # the first imports and compiles
+            os.environ["HARNESS_CACHE"] = str(Path(folder) / str(number))  # nothing is reused
+            run = one_run_of(default_config(n_users, 2_000, 10))
+            if number:
+                found[n_users].append(run)
+    whole = {str(n): _medians([run["stages"] for run in runs]) for n, runs in found.items()}
+    without = {
+        str(n): _medians(
+            [{name: s - run["system"][name] for name, s in run["stages"].items()} for run in runs]
+        )
+        for n, runs in found.items()
+    }
+    return {"stages": {"all": whole, "without the system's": without}}
+
+
+def _medians(runs: list[dict[str, float]]) -> dict[str, float]:
+    return {name: float(np.median([run.get(name, 0.0) for run in runs])) for name in runs[0]}
+
+
+def calls_of_numpy(n: int) -> dict[str, Any]:
+    """Return the median processor seconds of calls of NumPy that any run of n ratings needs."""
+    order, values = np.random.default_rng(0).permutation(n), np.ones(n)
+    calls: dict[str, Callable[[], object]] = {
+        "RandomState.permutation of the ratings": lambda: np.random.RandomState(0).permutation(n),
+        "one column of the ratings in another order": lambda: values[order],
+        "new memory for the factors of the users": lambda: np.ones(n * 10),
+    }
+    found: dict[str, list[float]] = {call: [] for call in calls}
+    for _ in range(7):
+        for call, task in calls.items():
+            begun = time.process_time()
+            task()
+            found[call].append(time.process_time() - begun)
+    return {"calls": {call: float(np.median(seconds)) for call, seconds in found.items()}}
 
 
 def lines(n_users: int = 100_000) -> list[dict[str, Any]]:

@@ -357,23 +357,53 @@ def cached_rows(matrix: NDArray[Any]) -> Iterator[slice]:
         yield slice(start, min(start + size, n_rows))
 
 
-def in_lines(*parts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return a copy whose rows are whole lines of memory, with zeros behind the numbers.
+def make_lines(n: int, width: int) -> NDArray[np.float64]:
+    """Return zeros for n rows of so many numbers, each row as whole lines of memory.
 
     An instruction then reads one line and not parts of two, and no loop has a rest to do one by
-    one. Zeros stay zero in what matrix factorisation does. Parts of equal width become one.
+    one. Zeros behind the numbers stay zero in what matrix factorisation does.
+    """
+    shape = n, -(-width // LANES) * LANES
+    room = np.zeros(8 * shape[0] * shape[1] + LINE, np.uint8)
+    start = -room.ctypes.data % LINE
+    lines: NDArray[np.float64] = room[start : len(room) - LINE + start].view(np.float64)
+    return lines.reshape(shape)
+
+
+def in_lines(*parts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a copy whose rows are whole lines of memory; parts of equal width become one.
 
     >>> in_lines(np.ones((1, 3)), np.ones((1, 3)))
     array([[1., 1., 1., 0., 0., 0., 0., 0.],
            [1., 1., 1., 0., 0., 0., 0., 0.]])
     """
-    n, width = sum(map(len, parts)), parts[0].shape[1]
-    shape = n, -(-width // LANES) * LANES
-    room = np.zeros(8 * shape[0] * shape[1] + LINE, np.uint8)
-    start = -room.ctypes.data % LINE
-    copy = room[start : len(room) - LINE + start].view(np.float64).reshape(shape)
-    np.concatenate(parts, out=copy[:, :width])
-    return copy
+    width = parts[0].shape[1]
+    lines = make_lines(sum(map(len, parts)), width)
+    np.concatenate(parts, out=lines[:, :width])
+    return lines
+
+
+def drawn_in_lines(
+    draw: Callable[[tuple[int, int]], NDArray[np.float64]], n: int, width: int
+) -> NDArray[np.float64]:
+    """Return numbers in lines of memory, drawn some rows at a time, so that none exists twice."""
+    lines = make_lines(n, width)
+    for rows in cached_rows(lines):
+        lines[rows, :width] = draw((rows.stop - rows.start, width))
+    return lines
+
+
+def out_of_lines(lines: NDArray[np.float64], width: int) -> NDArray[np.float64]:
+    """Return the first numbers of each row, moved together in the same memory.
+
+    >>> out_of_lines(in_lines(np.ones((2, 3))), 3)
+    array([[1., 1., 1.],
+           [1., 1., 1.]])
+    """
+    numbers = lines.reshape(-1)[: len(lines) * width].reshape(len(lines), width)
+    for part in cached_rows(lines):
+        numbers[part] = lines[part, :width].copy()  # no row moves past one not yet read
+    return numbers
 
 
 def folder_of_compiled() -> Path | None:

@@ -82,13 +82,25 @@ def _activity(section: SyntheticSection, rng: np.random.Generator) -> Longs:
     most = max(1, section.n_items * 3 // 4, math.ceil(n_ratings / n_users))
     weight = np.exp(ACTIVITY * rng.standard_normal(n_users))
     counts = np.ones(n_users, dtype=np.int64)
-    while (remaining := n_ratings - int(counts.sum())) > 0:
-        open_to = counts < most
-        share = np.where(open_to, weight, 0.0)
-        more = np.floor(remaining * share / share.sum()).astype(np.int64)
+    active = np.argsort(-weight, kind="stable")  # the most active first
+    falling = -weight[active]
+    open_to, total, remaining = counts < most, 0.0, n_ratings - n_users
+    while remaining > 0:
+        if not total:
+            total = float(np.where(open_to, weight, 0.0).sum())
+        # Each round gives to fewer users: whose share is below one rating is not looked at.
+        first = active[: np.searchsorted(falling, -(1 - 1e-9) * total / remaining, side="right")]
+        first = first[open_to[first]]
+        more = np.floor(remaining * weight[first] / total).astype(np.int64)
         if not more.any():  # fewer left than users: one each, the most active first
-            more[np.argsort(-share, kind="stable")[: min(remaining, int(open_to.sum()))]] = 1
-        counts = np.minimum(counts + more, most)
+            first = active[open_to[active]][:remaining]
+            more = np.ones(len(first), dtype=np.int64)
+        before = counts[first]
+        counts[first] = np.minimum(before + more, most)
+        remaining -= int((counts[first] - before).sum())
+        full = first[counts[first] == most]
+        if len(full):
+            open_to[full], total = False, 0.0
     return counts
 
 

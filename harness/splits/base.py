@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import math
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
@@ -66,22 +67,28 @@ class Fold:
     fold: int
     n_folds: int
     fingerprint: str
-    notes: tuple[Note, ...] = ()
+    notes: Notes = ()
 
     @cached_property
     def known_users(self) -> Mask:
         """By code, whether a user has a training rating, of shape (n_users,)."""
-        return np.bincount(self.ratings.users[self.train], minlength=self.ratings.n_users) > 0
+        return _marked(self.ratings.users[self.train], self.ratings.n_users)
 
     @cached_property
     def known_items(self) -> Mask:
         """By code, whether an item has a training rating, of shape (n_items,)."""
-        return np.bincount(self.ratings.items[self.train], minlength=self.ratings.n_items) > 0
+        return _marked(self.ratings.items[self.train], self.ratings.n_items)
+
+    def with_notes(self, notes: Notes) -> Fold:
+        """Return the same rows with other notes, and with what was counted of them already."""
+        noted = copy.copy(self)
+        object.__setattr__(noted, "notes", notes)
+        return noted
 
     @property
     def unknown(self) -> tuple[float, float]:
         """Proportions of test users, and of test ratings' items, without a training rating."""
-        users = np.flatnonzero(np.bincount(self.ratings.users[self.test]))
+        users = np.flatnonzero(_marked(self.ratings.users[self.test], self.ratings.n_users))
         items = self.ratings.items[self.test]
         return float((~self.known_users[users]).mean()), float((~self.known_items[items]).mean())
 
@@ -256,8 +263,15 @@ def assemble(
                 )
             digest.update(np.ascontiguousarray(part, dtype="<i8").data)
         split = Fold(ratings, train, test, name, fold, n_folds, digest.hexdigest())
-        splits.append(replace(split, notes=(*notes, *_notes(split, n_divided))))
+        splits.append(split.with_notes((*notes, *_notes(split, n_divided))))
     return splits
+
+
+def _marked(codes: NDArray[np.integer], n: int) -> Mask:
+    """Return which of the numbers below `n` are among some."""
+    marks = np.zeros(n, bool)
+    marks[codes] = True
+    return marks
 
 
 def _notes(split: Fold, n_divided: int) -> Iterator[Note]:
@@ -269,11 +283,13 @@ def _notes(split: Fold, n_divided: int) -> Iterator[Note]:
         ("users", ratings.users, split.known_users),
         ("items", ratings.items, split.known_items),
     ):
-        tested = np.flatnonzero(np.bincount(codes[test]))
+        tested = np.flatnonzero(_marked(codes[test], len(is_known)))
         if n_new := int(np.count_nonzero(~is_known[tested])):
             values = {"n": n_new, "n_all": len(tested), "share": n_new / len(tested)}
             yield Note(f"unknown-{role}", values)
-    if n_left := n_divided - int(np.count_nonzero(np.bincount(np.concatenate([train, test])))):
+    used = _marked(train, len(ratings))
+    used[test] = True
+    if n_left := n_divided - int(np.count_nonzero(used)):
         yield Note("in-neither-part", {"n": n_left, "share": n_left / n_divided})
     if ratings.timestamps is not None:
         before, after = ratings.timestamps[train], ratings.timestamps[test]

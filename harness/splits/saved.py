@@ -412,7 +412,7 @@ def read(path: Path | str, ratings: Ratings) -> list[Fold]:
         if [split.fingerprint for split in splits] != about["fingerprints"]:
             raise SplitError(f"{path}: its rows are not those that were saved; make it again")
         return [
-            replace(split, notes=tuple(map(_read_note, notes)))
+            split.with_notes(tuple(map(_read_note, notes)))
             for split, notes in zip(splits, about["notes"], strict=True)
         ]
     except FileNotFoundError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self
 
@@ -65,7 +64,7 @@ class TrainingShare(SplitSection):
         parts = [(self._part(whole, seed), whole.test) for whole in wholes]
         made = assemble(self.describe(), wholes[0].ratings, parts, rows)
         return [
-            replace(split, notes=(*self._notes(whole, split),))
+            split.with_notes((*self._notes(whole, split),))
             for whole, split in zip(wholes, made, strict=True)
         ]
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness import datasets
+from harness._util.seeds import generator
 from harness.datasets.section import SyntheticSection
-from harness.datasets.synthetic import make_up
+from harness.datasets.synthetic import ACTIVITY, make_up
 
 
 @st.composite
@@ -52,6 +55,28 @@ def test_it_is_the_same_for_any_number_of_threads(monkeypatch):
         monkeypatch.setenv("HARNESS_THREADS", n_threads)
         prints.add(make_up(SECTION).fingerprint)
     assert len(prints) == 1
+
+
+def shared_out(section, weight):
+    """Return how many ratings each user gives, looking at every user in every round."""
+    most = max(1, section.n_items * 3 // 4, math.ceil(section.n_ratings / section.n_users))
+    counts = np.ones(section.n_users, dtype=np.int64)
+    while (remaining := section.n_ratings - int(counts.sum())) > 0:
+        share = np.where(counts < most, weight, 0.0)
+        more = np.floor(remaining * share / share.sum()).astype(np.int64)
+        if not more.any():
+            few = min(remaining, int((counts < most).sum()))
+            more[np.argsort(-share, kind="stable")[:few]] = 1
+        counts = np.minimum(counts + more, most)
+    return counts
+
+
+@pytest.mark.parametrize("n_ratings", [20_000, 30_000, 100_000, 900_000, 1_400_000])
+def test_ratings_are_shared_out_as_if_every_round_looked_at_every_user(n_ratings):
+    section = SECTION.model_copy(update={"n_users": 20_000, "n_items": 100, "n_ratings": n_ratings})
+    draws = generator(section.seed, "synthetic").standard_normal(section.n_users)
+    found = np.bincount(make_up(section).users)
+    np.testing.assert_array_equal(found, shared_out(section, np.exp(ACTIVITY * draws)))
 
 
 def test_another_seed_gives_other_ratings_and_times_run_forward_for_each_user():

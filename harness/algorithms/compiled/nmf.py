@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import copy
+from functools import partial
 
 import numpy as np
 from numpy.random import Generator
 
-from harness._util.kernels import LANES, ROWS_AHEAD, in_lines, kernel, read_ahead
+from harness._util.kernels import (
+    LANES,
+    ROWS_AHEAD,
+    drawn_in_lines,
+    in_lines,
+    kernel,
+    out_of_lines,
+    read_ahead,
+)
 from harness.algorithms import surprise
 from harness.algorithms.base import DOUBLE, MEAN, Counts, FitOptions, Progress, Size, Work
 from harness.algorithms.compiled.matrix import in_blocks
@@ -36,7 +45,7 @@ class NMF(FactorModel):
 
     @classmethod
     def memory(cls, params: Params, size: Size) -> int:
-        vectors = 3 * (size.n_users + size.n_items)
+        vectors = 2 * (size.n_users + size.n_items)
         n_factors = cls.count(params, "n_factors") + LANES
         return DOUBLE * n_factors * vectors + PASSES_ROW * size.n_ratings
 
@@ -49,14 +58,13 @@ class NMF(FactorModel):
     @classmethod
     def fit(cls, model: surprise.AlgoBase, trainset: ColumnTrainset, how: FitOptions) -> None:
         rng = surprise.utils.get_rng(model.random_state)
-        pu, qi = (
-            in_lines(rng.uniform(model.init_low, model.init_high, size=(n, model.n_factors)))
-            for n in (trainset.n_users, trainset.n_items)
-        )
+        draw = partial(rng.uniform, model.init_low, model.init_high)
+        sizes = trainset.n_users, trainset.n_items
+        pu, qi = (drawn_in_lines(draw, n, model.n_factors) for n in sizes)
         bu, bi = np.zeros(trainset.n_users), np.zeros(trainset.n_items)
         pu, qi = cls.alternate(model, trainset, pu, qi, bu, bi, how.progress)
         model.bu, model.bi = bu, bi
-        model.pu, model.qi = (np.ascontiguousarray(x[:, : model.n_factors]) for x in (pu, qi))
+        model.pu, model.qi = (out_of_lines(x, model.n_factors) for x in (pu, qi))
 
     @classmethod
     def go_on(
@@ -65,15 +73,15 @@ class NMF(FactorModel):
         sizes = (trainset.n_users, trainset.n_items)
         low, high, n_factors = model.init_low, model.init_high, model.n_factors
         pu, qi = (
-            np.concatenate([factors, rng.uniform(low, high, (n - len(factors), n_factors))])
+            in_lines(factors, rng.uniform(low, high, (n - len(factors), n_factors)))
             for factors, n in zip((model.pu, model.qi), sizes, strict=True)
         )
         bu, bi = grown(model.bu, sizes[0]), grown(model.bi, sizes[1])
         shorter = copy.copy(model)
         shorter.n_epochs = n_epochs
-        pu, qi = cls.alternate(shorter, trainset, in_lines(pu), in_lines(qi), bu, bi)
+        pu, qi = cls.alternate(shorter, trainset, pu, qi, bu, bi)
         model.bu, model.bi = bu, bi
-        model.pu, model.qi = (np.ascontiguousarray(x[:, : model.n_factors]) for x in (pu, qi))
+        model.pu, model.qi = (out_of_lines(x, model.n_factors) for x in (pu, qi))
         return True
 
     @classmethod
@@ -82,7 +90,7 @@ class NMF(FactorModel):
         pu, qi = np.full((trainset.n_users, model.n_factors), float(start)), model.qi
         bu, bi = np.zeros(trainset.n_users), np.array(model.bi)
         pu, _ = cls.alternate(model, trainset, in_lines(pu), in_lines(qi), bu, bi, items_move=False)
-        return {"bu": bu, "pu": np.ascontiguousarray(pu[:, : model.n_factors])}
+        return {"bu": bu, "pu": out_of_lines(pu, model.n_factors)}
 
     @classmethod
     def alternate(

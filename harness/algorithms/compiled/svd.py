@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from functools import partial
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.random import Generator
 
-from harness._util.kernels import CACHED, LINE, ROWS_AHEAD, cached_rows, in_lines, kernel, prefetch
+from harness._util.kernels import (
+    CACHED,
+    LANES,
+    LINE,
+    ROWS_AHEAD,
+    cached_rows,
+    drawn_in_lines,
+    in_lines,
+    kernel,
+    out_of_lines,
+    prefetch,
+)
 from harness.algorithms import surprise
 from harness.algorithms.base import (
     DOUBLE,
@@ -103,7 +115,7 @@ class SVD(FactorModel):
 
     @classmethod
     def memory(cls, params: Params, size: Size) -> int:
-        return DOUBLE * cls.count(params, "n_factors") * 2 * (size.n_users + size.n_items)
+        return DOUBLE * (cls.count(params, "n_factors") + LANES) * (size.n_users + size.n_items)
 
     @classmethod
     def work(cls, params: Params, counts: Counts) -> Work:
@@ -116,9 +128,10 @@ class SVD(FactorModel):
     def fit(cls, model: surprise.AlgoBase, trainset: ColumnTrainset, how: FitOptions) -> None:
         rng = surprise.utils.get_rng(model.random_state)
         n_users, n_items = trainset.n_users, trainset.n_items
+        draw = partial(rng.normal, model.init_mean, model.init_std_dev)
         state = [np.zeros(n_users), np.zeros(n_items)]
         state += (
-            rng.normal(model.init_mean, model.init_std_dev, (n, model.n_factors))
+            drawn_in_lines(draw, n, model.n_factors)
             for n in (n_users, n_items, n_items)[: len(cls.learnt) - 2]
         )
         cls.descend(model, trainset, state, cls.learnt, how.progress)
@@ -146,19 +159,16 @@ class SVD(FactorModel):
     ) -> None:
         """Run the model's epochs, changing the list in place; what is not `moving` stays the same.
 
-        Factors are in lines of memory meanwhile. No other name may hold them, or they exist twice.
+        Factors come in lines of memory, and leave without the zeros behind them.
         """
         rates = [getattr(model, f"lr_{name}") * (name in moving) for name in cls.learnt]
         penalties = [getattr(model, f"reg_{name}") for name in cls.learnt]
         steps = np.array(rates, float), np.array(penalties, float)
         mean = float(trainset.global_mean) if cls.is_biased(model) else 0.0
-        for place in range(2, len(state)):  # one by one, so that one at a time exists twice
-            state[place] = in_lines(state[place])
         for epoch in range(model.n_epochs):
             cls.run_epoch(model, trainset.by_user, mean, *steps, *state)
             progress(epoch + 1, model.n_epochs)
-        for place in range(2, len(state)):
-            state[place] = np.ascontiguousarray(state[place][:, : model.n_factors])
+        state[2:] = (out_of_lines(factors, model.n_factors) for factors in state[2:])
 
     @classmethod
     def run_epoch(cls, model: surprise.AlgoBase, *state: Any) -> None:
@@ -243,7 +253,7 @@ def go_on(
         factors = getattr(model, name)
         shape = (n - len(factors), model.n_factors)
         drawn = rng.normal(model.init_mean, model.init_std_dev, shape)
-        state.append(np.concatenate([factors, drawn]))
+        state.append(in_lines(factors, drawn))
     shorter = copy.copy(model)
     shorter.n_epochs = n_epochs
     kind.descend(shorter, trainset, state, kind.learnt)
@@ -258,6 +268,7 @@ def fold_in(
         "bu": np.zeros(trainset.n_users),
         "pu": np.full((trainset.n_users, model.n_factors), float(model.init_mean)),
     }
-    state = [np.array(new.get(name, getattr(model, name))) for name in kind.learnt]
+    state = [np.array(new.get(name, getattr(model, name))) for name in kind.learnt[:2]]
+    state += (in_lines(new.get(name, getattr(model, name))) for name in kind.learnt[2:])
     kind.descend(model, trainset, state, tuple(new))
     return {name: value for name, value in zip(kind.learnt, state, strict=True) if name in new}

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from harness._util.kernels import in_lines, read_ahead
+from harness._util.kernels import LANES, in_lines, read_ahead
 from harness.algorithms import surprise
 from harness.algorithms.base import DOUBLE, MEAN_AND_BIAS, Size
 from harness.algorithms.compiled.svd import SVD, summing_kernel
@@ -29,8 +29,9 @@ class SVDpp(SVD):
 
     @classmethod
     def memory(cls, params: Params, size: Size) -> int:
-        vectors = 2 * (size.n_users + 2 * size.n_items)
-        return DOUBLE * cls.count(params, "n_factors") * vectors + ORDERING_ROW * size.n_ratings
+        vectors = size.n_users + 2 * size.n_items
+        n_factors = cls.count(params, "n_factors") + LANES
+        return DOUBLE * n_factors * vectors + ORDERING_ROW * size.n_ratings
 
     @classmethod
     def accepts(cls, model: surprise.AlgoBase, trainset: ColumnTrainset) -> bool:
