@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import click
@@ -15,7 +15,7 @@ from harness.algorithms.sources import sources
 from harness.console import options
 from harness.console.command import command
 from harness.console.screen import say, show_table
-from harness.errors import HarnessError, ResultsError
+from harness.errors import HarnessError, ResultsError, suggestion
 from harness.plugins import registry as plugins
 
 NUMBERS = frozenset({"ratings", "users", "items", "algorithms", "failed cells"})
@@ -39,15 +39,15 @@ SUBJECTS = ("algorithms", "libraries", "datasets", "metrics", "runs", "configs",
 def list_(subject: str, names: tuple[str, ...], results: Path, every: bool, checks: bool) -> int:
     """List algorithms, models of other libraries, data sets, metrics, runs, configs or plugins.
 
-    `harness list plugins` imports each plug-in to test whether it is usable. With --check, the exit
-    code is 1 if a plug-in has a problem.
+    Names choose some of them. `harness list plugins` imports each plug-in to test whether it is
+    usable. With --check, the exit code is 1 if a plug-in has a problem.
     """
     if subject == "plugins":
         from harness.console.plugin_list import check, show  # which imports every kind
 
         return check(names) if checks else show(names, every=every)
-    if names or every or checks:
-        raise HarnessError("NAME, --all, --check: need `list plugins`; leave them out")
+    if every or checks:
+        raise HarnessError("--all, --check: need `list plugins`; leave them out")
     notes: list[str] = []
     listings: dict[str, Callable[[], Iterator[list[str]]]] = {
         "algorithms": _algorithms,
@@ -58,6 +58,8 @@ def list_(subject: str, names: tuple[str, ...], results: Path, every: bool, chec
         "runs": lambda: _runs(results, notes),
     }
     columns, *rows = listings[subject]()
+    if names and rows:
+        rows = [*_named(names, rows, subject)]
     if rows:
         show_table(columns, rows, set(columns) - NUMBERS)
     else:
@@ -65,6 +67,16 @@ def list_(subject: str, names: tuple[str, ...], results: Path, every: bool, chec
     for note in notes:
         say(f"note: {note}")
     return 0
+
+
+def _named(names: Iterable[str], rows: list[list[str]], subject: str) -> Iterator[list[str]]:
+    """Yield the rows of some names; a HarnessError where a name is in none of them."""
+    for name in dict.fromkeys(names):
+        named = [row for row in rows if name in row[0].split(" or ")]
+        if not named:
+            known = [known for row in rows for known in row[0].split(" or ")]
+            raise HarnessError(f"{name!r}: not among the {subject}; {suggestion(name, known)}")
+        yield from named
 
 
 def _algorithms() -> Iterator[list[str]]:

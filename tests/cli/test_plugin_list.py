@@ -117,3 +117,19 @@ def test_names_choose_plugins_and_an_unknown_one_gets_the_nearest(cli):
     assert "ndcg     metrics" not in cli.done("list", "plugins", "rmse")
     assert "did you mean 'rmse'?" in cli.refused("list", "plugins", "rmes")
     assert "need `list plugins`" in cli.refused("list", "metrics", "--all")
+
+
+@pytest.mark.parametrize(
+    ("subject", "name", "other", "wrong"),
+    [
+        ("metrics", "ndcg", "rmse", "ndgc"),
+        ("algorithms", "SVD", "NMF", "SVDD"),
+        ("datasets", "ml-100k", "ml-1m", "ml-100"),
+        ("configs", "quickstart", "half-stars", "quikstart"),
+    ],
+)
+def test_names_choose_rows_of_any_list(cli, subject, name, other, wrong):
+    first = [line.split()[0] for line in cli.done("list", subject, other, name).splitlines()[1:]]
+    assert [word for word in first if word in {name, other}] == [other, name]
+    assert name not in cli.done("list", subject, other).split()
+    assert f"did you mean '{name}'?" in cli.refused("list", subject, name, wrong)
