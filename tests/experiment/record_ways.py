@@ -77,6 +77,9 @@ def tried(way: Way, folder: Path, numbers: tuple[int, ...] = (2, 4)) -> dict[str
 
 
 if __name__ == "__main__":
+    # Code that changes twice in a second, at one length, would be taken from its bytecode.
+    sys.dont_write_bytecode = True
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     for name in sys.argv[1:] or [*WAYS, *OF_LIBRARIES]:
         with tempfile.TemporaryDirectory() as folder:
             numbers = (2,) if name in OF_LIBRARIES else (2, 4)
