@@ -12,7 +12,7 @@ from zipfile import is_zipfile
 
 import harness
 from harness.extras.accelerate import patch_surprise
-from harness.extras.accelerate.calls import nothing_accelerated, summary
+from harness.extras.accelerate.summary import nothing_accelerated, summary
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -41,7 +41,7 @@ from surprise.prediction_algorithms import algo_base, co_clustering, knns, matri
 
 import harness
 from harness.extras.accelerate import worth
-from harness.extras.accelerate.calls import ComparisonError
+from harness.extras.accelerate.attempts import ComparisonError
 from harness.extras.accelerate.comparison import require_same
 from harness.extras.accelerate.predictions import LazyList
 

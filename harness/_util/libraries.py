@@ -1,7 +1,5 @@
-"""Imports at the first use of a name: large libraries, and modules of a package."""
+"""Large libraries, each imported when a name of it is first used."""
 
-import sys
-from collections.abc import Callable
 from importlib import import_module
 
 from harness.errors import HarnessError
@@ -37,30 +35,3 @@ else:
     pa, pd, pq = map(_Library, ("pyarrow", "pandas", "pyarrow.parquet"))
     pc, arrow_csv = map(_Library, ("pyarrow.compute", "pyarrow.csv"))
     psutil, scipy = map(_Library, ("psutil", "scipy"))
-
-
-def members(package: str, homes: dict[str, tuple[str, ...]]) -> Callable[[str], object]:
-    """Return the ``__getattr__`` of a package whose names are imported where they are first used.
-
-    Parameters
-    ----------
-    package : str
-        Its ``__name__``.
-    homes : dict of str to tuple of str
-        By module of the package, the names that the package hands on from there.
-
-    Examples
-    --------
-    >>> members("xml", {"sax": ("SAXException",)})("SAXException")
-    <class 'xml.sax._exceptions.SAXException'>
-    """
-
-    def get(name: str) -> object:
-        for home, names in homes.items():
-            if name in names:
-                value = getattr(import_module(f"{package}.{home}"), name)
-                setattr(sys.modules[package], name, value)
-                return value
-        raise AttributeError(f"module {package!r} has no attribute {name!r}")
-
-    return get

@@ -7,14 +7,10 @@ run, of a command, an option, or a key of a config is answered by `advice`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from types import ModuleType
-from typing import TYPE_CHECKING, Literal, NoReturn
-
-import lazy_loader
+from typing import TYPE_CHECKING, Literal
 
 from harness.errors import nearest, suggestion
 
@@ -119,85 +115,6 @@ def no_name(kind: Kind | None, owner: str, word: str, choices: Iterable[str]) ->
     "run has no 'to_xlsx'; use `run.to_excel('table.xlsx')`"
     """
     return f"{owner} has no {word!r}; {advice(kind, word, choices)}"
-
-
-def members(
-    package: str, file: str, kind: Kind
-) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
-    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package that has a stub file.
-
-    Its names are imported when they are first used, and an unknown one is answered by `advice`.
-    """
-    imported, listed, public = lazy_loader.attach(package, *stub_names(file))
-
-    def get(name: str) -> object:
-        if name.startswith("__") or name in public:
-            return imported(name)
-        try:
-            return imported(name)
-        except AttributeError:
-            raise AttributeError(no_name(kind, package, name, public), name=name) from None
-
-    return get, listed, public
-
-
-def stub_names(file: str) -> tuple[list[str], dict[str, list[str]]]:
-    """Return the modules that the stub of a file names, and the names that it takes from each.
-
-    `lazy_loader.attach_stub` reads the same from a syntax tree, in a quarter of the time that
-    `import harness` takes: a script of little work would notice.
-    """
-    stub = Path(file).with_suffix(".pyi").read_text(encoding="utf-8")
-    names = {}
-    for statement in stub.split("\nfrom .")[1:]:
-        module, _, listed = statement.partition(" import ")
-        listed = listed[1:].partition(")")[0] if listed[0] == "(" else listed.partition("\n")[0]
-        names[module] = [each for each in map(str.strip, listed.split(",")) if each]
-    return names.pop("", []), names
-
-
-class _Called(ModuleType):
-    """A package that says what to use for a call of it, and for a name that it does not have."""
-
-    def __getattr__(self, name: str) -> object:
-        # Python asks the package's own `__getattr__` first, which imports what it declares.
-        # A class of the package has its own too: an alias of a package that has moved.
-        own = getattr(super(), "__getattr__", None)
-        if own is not None:
-            with suppress(AttributeError):
-                return own(name)
-        if name.startswith("_"):
-            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}", name=name)
-        package = self.__name__.rpartition(".")[2]
-        hint = meant("packages", f"{package}.{name}")
-        names = getattr(self, "__all__", dir(self))
-        public = sorted(each for each in names if not each.startswith("_"))
-        said = f"use {hint}" if hint else advice(None, name, public)
-        raise AttributeError(f"{self.__name__} has no {name!r}; {said}", name=name, obj=self)
-
-    def __call__(self, *_: object, **__: object) -> NoReturn:
-        word = self.__name__.rpartition(".")[2]
-        hint = meant("calls", word)
-        said = f"use {hint}" if hint else f"its names: dir({self.__name__})"
-        raise TypeError(f"{self.__name__} is a package, not a function; {said}")
-
-
-class _Package(ModuleType):
-    """A package whose own packages answer a call of them, such as ``harness.datasets()``."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        # The import system sets each package here after its import. It may be of a class already.
-        if isinstance(value, ModuleType) and not isinstance(value, _Called):
-            value.__class__ = type("Package", (_Called, type(value)), {})
-        super().__setattr__(name, value)
-
-
-def answer_calls(package: ModuleType) -> None:
-    """Let the packages in a package, those imported later too, answer a call of them."""
-    package.__class__ = _Package
-    for name, value in [*vars(package).items()]:
-        if isinstance(value, ModuleType) and value.__name__ == f"{package.__name__}.{name}":
-            setattr(package, name, value)
 
 
 def refuse_guessed(name: str) -> None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import builtins
 import inspect
 import sys
-import types
 from collections.abc import Iterable
 from functools import cache
 from operator import is_
@@ -19,12 +18,12 @@ from types import ModuleType
 from typing import Any
 
 from harness.algorithms import surprise
+from harness.extras.accelerate import originals
 from harness.extras.accelerate.calls import NotAccelerated
+from harness.extras.accelerate.originals import MEASURES, Owner, Place, is_own
 
-Owner = type | ModuleType
-Place = tuple[Owner, str]
-MEASURES = ("rmse", "mse", "mae", "fcp")
 _algorithms, _selection = surprise.prediction_algorithms, surprise.model_selection
+
 _OF_A_MODEL = (
     *("trainset", "bu", "bi", "pu", "qi", "yj", "sim", "xr", "yr", "n_x", "n_y", "bx", "by"),
     *("means", "sigmas", "overall_sigma", "sigma", "dev", "freq", "user_mean", "item_mean"),
@@ -51,127 +50,7 @@ _UNUSED = frozenset(
     )
 )
 """Names on which no number depends, or that accelerated calls use as they are."""
-_ROOTS = (sys.stdlib_module_names - {"unittest", "functools"}) | {"surprise", "numpy", "joblib"}
 _ACCESS = ("__getattribute__", "__setattr__", "__delattr__")
-_AROUND_FUNCTIONS = classmethod, staticmethod  # a union would be made in each of many calls
-_CALLED = type, types.FunctionType, types.BuiltinFunctionType
-
-
-_Functions = list[tuple[str, types.FunctionType, tuple[Any, ...]]]
-"""Functions by name, and the parts of each that a script can replace."""
-_taken: dict[Owner, tuple[dict[str, Any], _Functions]] = {}
-"""What each class and module held when the patch was made."""
-_found: dict[Owner, dict[str, Any]] = {}
-"""What each class and module held before the patch."""
-_other_defaults: set[Place] = set()
-
-
-def look(kinds: Iterable[type]) -> None:
-    """Note what Surprise is before anything is patched."""
-    owners = {owner for kind in kinds for owner in _of_model(kind)}
-    owners |= {*_OF_FOLDS, *_OF_SCORES, *_OF_DATA, surprise.Reader}
-    _taken.clear()
-    _found.clear()
-    _before.cache_clear()
-    _found.update((owner, dict(vars(owner))) for owner in owners)
-    _other_defaults.clear()
-    _other_defaults.update(place for place, given in _DEFAULTS.items() if _defaults(place) != given)
-
-
-@cache
-def _before() -> set[Place]:
-    """Return what was not Surprise's own before the patch; a script of small calls never asks."""
-    places = [(owner, name) for owner, names in _found.items() for name in names]
-    return _other_defaults.union(place for place in places if not was_own(*place))
-
-
-_DEFAULTS: dict[Place, tuple[Any, ...]] = {
-    (surprise.AlgoBase, "predict"): (None, True, False),
-    (surprise.AlgoBase, "test"): (False,),
-    (surprise.Trainset, "build_anti_testset"): (None,),
-}
-"""Defaults of arguments on which accelerated calls rely."""
-
-
-def _defaults(place: Place) -> Any:
-    owner, name = place
-    return getattr(vars(owner).get(name), "__defaults__", None)
-
-
-def remember() -> None:
-    """Note all classes and modules as they are after they are patched."""
-    for owner in _found:
-        _take(owner)
-    _of_predict.clear()
-
-
-def _take(owner: Owner) -> None:
-    module = None if isinstance(owner, type) else owner.__name__
-    functions = [
-        (name, function, _parts(function))
-        for name, value in vars(owner).items()
-        if type(function := _function(value)) is types.FunctionType
-        and (module is None or function.__module__ == module)
-    ]
-    _taken[owner] = dict(vars(owner)), functions
-
-
-def remember_name(owner: Owner, name: str) -> None:
-    """Note what the patch has put in one more place of a class."""
-    names, functions = _taken[owner]
-    names[name] = function = vars(owner)[name]
-    functions[:] = [each for each in functions if each[0] != name]
-    functions.append((name, function, _parts(function)))
-
-
-def _function(value: Any) -> Any:
-    """Return the function within a property, a class method or a static method."""
-    if isinstance(value, property):
-        return value.fget
-    return value.__func__ if isinstance(value, _AROUND_FUNCTIONS) else value
-
-
-def _parts(function: types.FunctionType) -> tuple[Any, ...]:
-    return function.__code__, function.__defaults__, function.__kwdefaults__
-
-
-def is_of_surprise(function: Any) -> bool:
-    """Return whether a function that is not patched is Surprise's own."""
-    module = str(getattr(function, "__module__", ""))
-    return module.startswith("surprise.") and not hasattr(function, "__wrapped__")
-
-
-def _is_of_surprise(owner: Owner, name: str, value: Any) -> bool:
-    function = _function(value)
-    if isinstance(owner, type):
-        if isinstance(function, type) or not callable(function):
-            return True
-        is_named = getattr(function, "__name__", name) == name
-        return is_named and is_of_surprise(function)
-    if name.startswith("__"):
-        return True
-    if isinstance(value, ModuleType):
-        return value.__name__.partition(".")[0] in _ROOTS
-    if not callable(value):
-        return name not in vars(builtins)
-    is_compiled = "cython" in type(value).__name__
-    if not is_compiled and not isinstance(value, _CALLED):
-        return False
-    root = str(getattr(value, "__module__", "")).partition(".")[0]
-    return root in _ROOTS and value.__name__ == name and not hasattr(value, "__wrapped__")
-
-
-def was_own(owner: Owner, name: str) -> bool:
-    """Return whether a function was Surprise's own when the patch was made."""
-    if (owner, name) in _other_defaults:
-        return False
-    names = _found.get(owner, {})
-    return name not in names or _is_of_surprise(owner, name, names[name])
-
-
-def is_own(owner: Owner, name: str) -> bool:
-    """Return whether a function is Surprise's own, or what the patch put in its place."""
-    return was_own(owner, name) and vars(owner).get(name) is _taken[owner][0].get(name)
 
 
 def _change(
@@ -179,16 +58,16 @@ def _change(
 ) -> Place | None:
     """Return the first name that has changed, or that was not Surprise's own before the patch."""
     for owner in owners:
-        names, functions = _taken[owner]
+        names, functions = originals.taken[owner]
         now = vars(owner)
         is_same = len(now) == len(names) and all(map(is_, now.values(), names.values()))
         for name in () if is_same else _changed_names(owner):
             if name not in unused and (owner, name) not in but:
                 return owner, name
         for name, function, parts in functions:
-            if name not in unused and not all(map(is_, _parts(function), parts)):
+            if name not in unused and not all(map(is_, originals.parts_of(function), parts)):
                 return owner, name
-    for owner, name in _before():
+    for owner, name in originals.before():
         if owner in owners and name not in unused and (owner, name) not in but:
             return owner, name
     return None
@@ -196,7 +75,7 @@ def _change(
 
 def _changed_names(owner: Owner) -> list[str]:
     """Return the names of a class or module that changed and may matter to Surprise's code."""
-    names, now = _taken[owner][0], vars(owner)
+    names, now = originals.taken[owner][0], vars(owner)
     changed = [name for name in {**names, **now} if not _is_same(name, names, now)]
     known = _known_names()
     harmful = []
@@ -208,7 +87,7 @@ def _changed_names(owner: Owner) -> list[str]:
         if matters:
             harmful.append(name)
     if not harmful:
-        _take(owner)
+        originals.take(owner)
     return harmful
 
 
@@ -219,8 +98,8 @@ def _is_same(name: str, names: dict[str, Any], now: Any) -> bool:
 @cache
 def _known_names() -> frozenset[str]:
     """Return all names of Surprise's classes, and all attributes of their objects."""
-    classes = [owner for owner in _taken if isinstance(owner, type)]
-    names = {name for owner in classes for name in _taken[owner][0]}
+    classes = [owner for owner in originals.taken if isinstance(owner, type)]
+    names = {name for owner in classes for name in originals.taken[owner][0]}
     own = {
         name
         for owner in classes
@@ -232,47 +111,9 @@ def _known_names() -> frozenset[str]:
 
 def _models() -> set[Owner]:
     base = surprise.AlgoBase
-    return {owner for owner in _taken if isinstance(owner, type) and issubclass(owner, base)}
+    return {each for each in originals.taken if isinstance(each, type) and issubclass(each, base)}
 
 
-@cache
-def _of_model(kind: type) -> tuple[Owner, ...]:
-    """Return what the code of an algorithm uses."""
-    classes = [owner for owner in kind.__mro__ if owner is not object]
-    modules = {sys.modules[owner.__module__] for owner in classes}
-    modules |= {_algorithms.optimize_baselines, surprise.similarities}
-    results = surprise.Prediction, surprise.PredictionImpossible
-    return (*classes, *modules, *results, *_OF_TRAINSET)
-
-
-_OF_TRAINSET: tuple[Owner, ...] = (
-    surprise.Trainset,
-    sys.modules["surprise.trainset"],
-    surprise.utils,
-)
-_OF_DATA: tuple[Owner, ...] = (
-    surprise.Dataset,
-    surprise.dataset.DatasetAutoFolds,
-    surprise.dataset.DatasetUserFolds,
-    surprise.Reader,
-    surprise.dataset,
-    surprise.reader,
-    *_OF_TRAINSET,
-)
-_OF_FOLDS: tuple[Owner, ...] = (
-    _selection.KFold,
-    _selection.RepeatedKFold,
-    _selection.ShuffleSplit,
-    _selection.LeaveOneOut,
-    _selection.split,
-    *_OF_DATA,
-)
-_OF_SCORES: tuple[Owner, ...] = (
-    surprise.AlgoBase,
-    surprise.accuracy,
-    _selection.validation,
-    _selection.search,
-)
 _INIT = frozenset(("__init__",))
 
 
@@ -281,24 +122,25 @@ def require_own_fit(kind: type) -> None:
 
     The call has come to the ``fit`` of this class, whatever a script put around it.
     """
-    _refuse(_change(_of_model(kind), _UNUSED | _OF_TESTS | _INIT, [(kind, "fit")]))
+    _refuse(_change(originals.of_model(kind), _UNUSED | _OF_TESTS | _INIT, [(kind, "fit")]))
 
 
 def require_own_test(kind: type) -> None:
     """Refuse to test where tests of a class of Surprise would call another function."""
     unused = _UNUSED | _OF_FITS | _INIT
-    _refuse(_change(_of_model(kind), unused, [(surprise.AlgoBase, "test")]))
+    _refuse(_change(originals.of_model(kind), unused, [(surprise.AlgoBase, "test")]))
 
 
 def predicts_as_surprise(kind: type) -> bool:
     """Return whether all that ``predict`` of a class of Surprise calls is its own."""
-    if kind not in _of_predict:
-        _of_predict[kind] = _places_of_predict(kind)
-    is_own = all(names.get(name) is value for names, name, value in _of_predict[kind])
+    taken = originals.taken[surprise.AlgoBase]
+    if kind not in _of_predict or _of_predict[kind][0] is not taken:  # patched again
+        _of_predict[kind] = taken, _places_of_predict(kind)
+    is_own = all(names.get(name) is value for names, name, value in _of_predict[kind][1])
     return is_own and surprise.AlgoBase.predict.__defaults__ == (None, True, False)
 
 
-_of_predict: dict[type, list[tuple[Any, str, Any]]] = {}
+_of_predict: dict[type, tuple[object, list[tuple[Any, str, Any]]]] = {}
 
 
 def _places_of_predict(kind: type) -> list[tuple[Any, str, Any]]:
@@ -318,9 +160,9 @@ def _places_of_predict(kind: type) -> list[tuple[Any, str, Any]]:
         *((owner, "PredictionImpossible") for owner in (module, sys.modules[kind.__module__])),
         (surprise.Prediction, "__new__"),
     ]
-    before = _before()
+    before, taken = originals.before(), originals.taken
     return [
-        (vars(owner), name, object() if (owner, name) in before else _taken[owner][0].get(name))
+        (vars(owner), name, object() if (owner, name) in before else taken[owner][0].get(name))
         for owner, name in places
     ]
 
@@ -334,7 +176,7 @@ def require_own_functions(reached: str) -> None:
     if reached == "compute_baselines":
         unused |= {"compute_similarities"}
     modules = (_algorithms.algo_base, _algorithms.optimize_baselines, surprise.similarities)
-    owners = (surprise.AlgoBase, *modules, *_OF_TRAINSET)
+    owners = (surprise.AlgoBase, *modules, *originals.OF_TRAINSETS)
     _refuse(_change(owners, unused, [(surprise.AlgoBase, reached)]))
 
 
@@ -345,7 +187,7 @@ def require_own_trainset(trainset: Any, *, is_checked: bool = False) -> None:
     if not _methods_of_trainset().isdisjoint(vars(trainset)):
         raise NotAccelerated("a training set with its own method")
     if not is_checked:
-        _refuse(_change(_OF_TRAINSET, _UNUSED))
+        _refuse(_change(originals.OF_TRAINSETS, _UNUSED))
 
 
 @cache
@@ -362,12 +204,12 @@ def lists_neighbours_as_surprise(trainset: Any) -> bool:
 
 def require_own_data() -> None:
     """Refuse to read or to number ratings where Surprise would call another function."""
-    _refuse(_change(_OF_DATA, _UNUSED))
+    _refuse(_change(originals.OF_DATA, _UNUSED))
 
 
 def require_own_folds(kind: type) -> None:
     """Refuse to split where Surprise would call another function."""
-    _refuse(_change(_OF_FOLDS, _UNUSED, [(kind, "split"), (kind, "__init__")]))
+    _refuse(_change(originals.OF_FOLDS, _UNUSED, [(kind, "split"), (kind, "__init__")]))
 
 
 def require_own_measures() -> None:
@@ -379,7 +221,7 @@ def scores_as_surprise(names: Iterable[str]) -> bool:
     """Return whether folds are scored by Surprise's own functions."""
     unused = _UNUSED | _INIT | _OF_FITS | (frozenset(MEASURES) - {*names})
     unused |= {"predict", "estimate", "default_prediction", "fit_and_score", "Parallel"}
-    return _change(_OF_SCORES, unused) is None
+    return _change(originals.OF_SCORES, unused) is None
 
 
 def require_plain_access(kind: type) -> None:
@@ -387,7 +229,7 @@ def require_plain_access(kind: type) -> None:
     if any(getattr(kind, name) is not getattr(object, name) for name in _ACCESS):
         raise NotAccelerated("a subclass that handles its attributes by itself")
     for owner in kind.__mro__:
-        if owner in _taken:
+        if owner in originals.taken:
             return
         hidden = [name for name in vars(owner) if name in _ATTRIBUTES]
         if hidden:

@@ -24,7 +24,8 @@ import numpy.typing as npt
 from harness.algorithms import surprise
 from harness.algorithms.trainset import Codes, ColumnTrainset, Floats, GroupedLists, Order, Rated
 from harness.extras.accelerate import altered
-from harness.extras.accelerate.calls import NotAccelerated, no_collection
+from harness.extras.accelerate.attempts import no_collection
+from harness.extras.accelerate.calls import NotAccelerated
 
 _making = RLock()
 UNUSUAL = "a training set that Surprise did not make"

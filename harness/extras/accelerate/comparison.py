@@ -10,7 +10,7 @@ import numpy as np
 
 from harness._util.arguments import is_floating
 from harness.algorithms import surprise
-from harness.extras.accelerate.calls import ComparisonError
+from harness.extras.accelerate.attempts import ComparisonError
 from harness.extras.accelerate.predictions import LazyList
 
 SEQUENCES = (list, tuple)
@@ -23,7 +23,7 @@ def require_same(here: Any, there: Any, where: str) -> None:
     >>> require_same({"est": 1.0}, {"est": 1}, "SVD.test")
     Traceback (most recent call last):
     ...
-    harness.extras.accelerate.calls.ComparisonError: SVD.test['est']: found 1.0 (float), ...
+    harness.extras.accelerate.attempts.ComparisonError: SVD.test['est']: found 1.0 (float), ...
     """
     if isinstance(here, LazyList):
         here = list(here)

@@ -10,8 +10,9 @@ import numpy as np
 
 from harness.algorithms import surprise
 from harness.algorithms.trainset import Floats
-from harness.extras.accelerate import altered, measures, testing
-from harness.extras.accelerate.calls import NotAccelerated, Scores, is_active, run, state
+from harness.extras.accelerate import altered, measures, originals, testing
+from harness.extras.accelerate.attempts import run
+from harness.extras.accelerate.calls import NotAccelerated, Scores, is_active, state
 from harness.extras.accelerate.predictions import clipped
 from harness.extras.accelerate.scored import scored_rows
 
@@ -45,7 +46,7 @@ def is_ordinary(algo: Any, names: list[str]) -> bool:
     """Return whether the scores of a model are computed here."""
     return (
         is_active()
-        and {*names} <= {*altered.MEASURES}
+        and {*names} <= {*originals.MEASURES}
         and altered.scores_as_surprise(names)
         and isinstance(algo, surprise.AlgoBase)
         and type(algo).test is surprise.AlgoBase.test

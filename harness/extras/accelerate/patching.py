@@ -16,8 +16,8 @@ from threading import RLock
 from typing import Any
 
 from harness.algorithms import surprise
-from harness.extras.accelerate import altered, entrances, worth
-from harness.extras.accelerate.calls import AccelerationError, Options, is_active, show_calls, state
+from harness.extras.accelerate import entrances, originals, worth
+from harness.extras.accelerate.calls import Options, is_active, show_calls, state
 from harness.extras.accelerate.worth import US
 
 VERSIONS = ("1.1.5",)
@@ -192,6 +192,8 @@ def _is_checked_version(strict: bool) -> bool:
     )
     message = f"surprise: {found[0]}; nothing is patched; {found[1]}"
     if strict:
+        from harness.extras.accelerate.attempts import AccelerationError
+
         raise AccelerationError(message)
     warnings.warn(message, UserWarning, stacklevel=3)
     return False
@@ -199,21 +201,21 @@ def _is_checked_version(strict: bool) -> bool:
 
 def _install() -> None:
     _take_back()
-    altered.look(worth.MODELS)
+    originals.look(worth.MODELS)
     for owner, name, entrance in _methods():
         original = vars(owner).get(name)
         if name not in vars(owner):
             _put(owner, name, _MISSING, partial(entrance, owner, name, None))
-        elif altered.was_own(owner, name):  # else a script put its own there
+        elif originals.was_own(owner, name):  # else a script put its own there
             _put(owner, name, original, partial(entrance, owner, name, original))
     for module in (selection.validation, selection.search):
-        if altered.was_own(module, "fit_and_score"):
+        if originals.was_own(module, "fit_and_score"):
             scores = module.fit_and_score
             _put(module, "fit_and_score", scores, partial(entrances.FoldScorer, scores, _scorer))
-        if altered.was_own(module, "Parallel"):
+        if originals.was_own(module, "Parallel"):
             runs, is_search = module.Parallel, module is selection.search
             _put(module, "Parallel", runs, partial(entrances.JobRunner, runs, is_search))
-    for name in filter(partial(altered.was_own, surprise.accuracy), altered.MEASURES):
+    for name in filter(partial(originals.was_own, surprise.accuracy), originals.MEASURES):
         function = getattr(surprise.accuracy, name)
         if name not in _measures:
             original = types.FunctionType(
@@ -222,7 +224,7 @@ def _install() -> None:
             _measures[name] = function, original
         if function is _measures[name][0]:
             function.__code__ = getattr(_Measures, name).__code__
-    altered.remember()
+    originals.remember()
     worth.known.prepare = _install_what_waits
     if worth.known.is_loaded:
         worth.known.load()
@@ -236,11 +238,11 @@ def _install_what_waits() -> None:
     """
     with _changing:
         for owner, name in _OF_WHAT_WAITS if _installed else ():  # another thread may unpatch
-            if altered.is_own(owner, name):  # else a script put its own there
+            if originals.is_own(owner, name):  # else a script put its own there
                 value = vars(owner).get(name)
                 original = _MISSING if name not in vars(owner) else value
                 _put(owner, name, original, partial(entrances.faster, owner, name, value))
-                altered.remember_name(owner, name)
+                originals.remember_name(owner, name)
 
 
 def _take_back() -> None:

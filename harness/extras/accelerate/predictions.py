@@ -10,7 +10,7 @@ import numpy as np
 
 from harness.algorithms import surprise
 from harness.algorithms.trainset import Floats
-from harness.extras.accelerate.calls import no_collection
+from harness.extras.accelerate.attempts import no_collection
 from harness.extras.accelerate.estimates import NO_COUNT, POSSIBLE, REASONS, Estimated
 
 Prediction = surprise.Prediction

@@ -23,16 +23,14 @@ from harness.extras.accelerate import (
     traps,
     worth,
 )
+from harness.extras.accelerate.attempts import AccelerationError, Streams, run
 from harness.extras.accelerate.calls import (
     ACCELERATED,
     SURPRISE,
-    AccelerationError,
     Method,
     NotAccelerated,
-    Streams,
     count,
     is_active,
-    run,
     state,
 )
 from harness.extras.accelerate.predictions import LazyList

@@ -5,7 +5,8 @@ from __future__ import annotations
 from textwrap import fill, wrap
 
 from harness._util.libraries import pd
-from harness.extras.accelerate.calls import state, summary
+from harness.extras.accelerate.calls import state
+from harness.extras.accelerate.summary import summary
 
 COLUMNS = ("call", "way", "reason", "calls", "seconds", "seconds of surprise", "seconds saved")
 

@@ -15,7 +15,8 @@ from harness._util.kernels import group_rows
 from harness._util.libraries import pd
 from harness.algorithms import surprise
 from harness.extras.accelerate import altered, scored, traps
-from harness.extras.accelerate.calls import NotAccelerated, no_collection
+from harness.extras.accelerate.attempts import no_collection
+from harness.extras.accelerate.calls import NotAccelerated
 from harness.extras.accelerate.columns import (
     RawColumns,
     columns_made_for,

@@ -15,14 +15,9 @@ import numpy as np
 
 from harness.algorithms import surprise
 from harness.algorithms.trainset import ColumnTrainset, Floats
-from harness.extras.accelerate import altered, descent, fits, joined_folds, lanes
-from harness.extras.accelerate.calls import (
-    ACCELERATED,
-    NotAccelerated,
-    Scores,
-    Streams,
-    count,
-)
+from harness.extras.accelerate import descent, fits, joined_folds, lanes, originals
+from harness.extras.accelerate.attempts import Streams
+from harness.extras.accelerate.calls import ACCELERATED, NotAccelerated, Scores, count
 from harness.extras.accelerate.columns import columns_of
 from harness.extras.accelerate.folds import is_ordinary
 from harness.extras.accelerate.scored import came_together
@@ -122,7 +117,7 @@ def plan(job: Job, scorer: type, holds_folds: bool) -> PlannedFit | None:
     streams = Streams(model.random_state)
     try:
         fits.require_ordinary(surprise.SVD, model)
-        if not altered.is_own(surprise.SVD, "fit"):  # which may draw before it fits
+        if not originals.is_own(surprise.SVD, "fit"):  # which may draw before it fits
             raise NotAccelerated("SVD.fit is not Surprise's own")
         columns = columns_of(trainset)
         vectors = None

@@ -11,7 +11,7 @@ import surprise
 from surprise.model_selection import KFold, ShuffleSplit, cross_validate, train_test_split
 
 import harness
-from harness.extras.accelerate.calls import AccelerationError, ComparisonError
+from harness.extras.accelerate.attempts import AccelerationError, ComparisonError
 from harness.extras.accelerate.comparison import require_same
 from harness.extras.accelerate.traps import SurpriseWarning
 from harness.extras.accelerate.worth import MODELS

@@ -20,7 +20,7 @@ from surprise.accuracy import rmse
 from surprise.model_selection import GridSearchCV, KFold, RandomizedSearchCV, cross_validate
 
 import harness
-from harness.extras.accelerate.calls import AccelerationError, ComparisonError
+from harness.extras.accelerate.attempts import AccelerationError, ComparisonError
 from harness.extras.accelerate.comparison import require_same
 from harness.extras.accelerate.predictions import LazyList
 from harness.extras.accelerate.traps import SurpriseWarning

@@ -14,7 +14,7 @@ from surprise.model_selection import GridSearchCV, KFold, cross_validate
 import harness
 from harness.algorithms import registry
 from harness.extras.accelerate import entrances, fits, one_by_one, patching, replacements, worth
-from harness.extras.accelerate.calls import AccelerationError
+from harness.extras.accelerate.attempts import AccelerationError
 from harness.extras.accelerate.comparison import require_same
 from harness.extras.accelerate.traps import TRUNCATING, SurpriseWarning
 
