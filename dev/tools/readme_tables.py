@@ -350,7 +350,7 @@ def scripts() -> str:
         counted = counts.get((row["data"], row["work"]))
         line = [row["data"].split()[0], row["work"]]
         line += ["{:.2f} / {:.2f}".format(row[f"processor {side}"], row[side]) for side in sides]
-        line += [f"{row['of surprise']:.2f} ± {row['of surprise'] * row['spread']:.2f}"]
+        line += [f"{row['of surprise']:.3f} ± {row['of surprise'] * row['spread']:.3f}"]
         line += [f"{counted['of surprise']:.3f}" if counted else "–"]
         lines.append([*line, "{:.2f} / {:.2f}".format(row["processor first"], row["first"])])
     return markdown(["ratings", "script", *times, "first run, s"], lines)
