@@ -409,3 +409,12 @@ def test_public_names_are_those_that_the_syntax_tree_of_the_stub_has():
         for name in (each.name for each in statement.names):
             module = importlib.import_module(f"harness.{statement.module or name}")
             assert getattr(harness, name) is (getattr(module, name) if statement.module else module)
+
+
+def test_errors_are_there_by_name_and_are_imported_by_no_patch():
+    code = (
+        "import sys, harness; harness.patch_surprise(); loaded = 'harness.errors' in sys.modules; "
+        "print(loaded, harness.errors.HarnessError.__name__)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "HarnessError"]
