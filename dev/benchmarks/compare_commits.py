@@ -1,6 +1,6 @@
 """Measure two commits side by side, and say what became slower.
 
-    python dev/benchmarks/compare_commits.py BASE [HEAD] [--repeats 7] [--starts]
+    python dev/benchmarks/compare_commits.py BASE [HEAD] [--repeats 7] [--starts | --first]
 
 Each commit is checked out into a folder of its own and does the same work through the public
 interface: one run of all algorithms of Surprise on rated items and on the catalogue, and metrics
@@ -9,14 +9,16 @@ both. A ratio is HEAD over BASE, with the smallest and the largest ratio of neig
 a line is marked where all of them are above 1.1 and 5 ms are added. One thread each, unless
 ``--threads`` says so. ``--starts`` measures what a user waits for before much is computed, each in
 a process of its own, and counts the modules of this package that it imports: in CPU seconds, which
-other work on the machine changes less. ``--output`` keeps the figures with the machine; exit code 1
-if something became slower.
+other work on the machine changes less. ``--first`` runs quickstart without compiled loops, and
+again with those that the first run kept: what a first run compiles. ``--output`` keeps the figures
+with the machine; exit code 1 if something became slower.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -113,12 +115,37 @@ print()
 print(json.dumps([seconds, len(files), lines]))
 """
 
+FIRST = """
+import json, os, runpy, sys, tempfile, time
+from numba.core import event
+
+seconds, under_way = [], []
+
+class Listener(event.Listener):
+    def on_start(self, event):
+        under_way.append(time.thread_time())
+    def on_end(self, event):
+        took = time.thread_time() - under_way.pop()
+        seconds.append(0.0 if under_way else took)  # what another waits for is in that one's
+
+event.register("numba:compile", Listener())
+with tempfile.TemporaryDirectory() as results:
+    sys.argv = ["harness", "run", "quickstart", "--fresh", "--quiet", "--results", results]
+    try:
+        runpy.run_module("harness", run_name="__main__", alter_sys=True)
+    except SystemExit as ended:
+        if ended.code:
+            raise
+with open("found.json", "w") as answer:  # the command has taken the output of this process
+    json.dump([time.process_time(), sum(seconds), len(seconds)], answer)
+"""
+
 
 def check_out(commit: str, folder: Path) -> Path:
     """Put the files of a commit into a folder."""
     folder.mkdir()
     archive = subprocess.run(
-        ["git", "archive", commit, "harness", "pyproject.toml"],
+        ["git", "archive", commit, "harness", "configs", "pyproject.toml"],
         cwd=TOP,
         check=True,
         stdout=subprocess.PIPE,
@@ -137,12 +164,36 @@ def measure_starts(folder: Path, threads: int) -> dict[str, float]:
     return found
 
 
+def measure_first(folder: Path, threads: int) -> dict[str, float]:
+    """Run quickstart without compiled loops, and with those of that run; all cells each time."""
+    shutil.rmtree(folder / "numba", ignore_errors=True)
+    answers = []
+    for _ in ("first", "next"):
+        process(folder, threads, FIRST)
+        answers.append(json.loads((folder / "found.json").read_text()))
+    (first, compiling, n_compiled), (following, _, n_again) = answers
+    if n_again:
+        raise RuntimeError(f"{folder.name}: {n_again:g} loops were compiled again")
+    return {
+        "quickstart, first run, CPU s": first,
+        "quickstart, next run, CPU s": following,
+        "first less next, CPU s": first - following,
+        "compiling alone, CPU s": compiling,
+        "loops and signatures, number": n_compiled,
+    }
+
+
 def measure(folder: Path, threads: int) -> dict[str, float]:
     """Do the work in one process."""
     return dict(run_in(folder, threads, WORK))
 
 
 def run_in(folder: Path, threads: int, code: str) -> Any:
+    """Return the JSON that code prints last."""
+    return json.loads(process(folder, threads, code).splitlines()[-1])
+
+
+def process(folder: Path, threads: int, code: str) -> bytes:
     """Return what code prints in a process that knows the files of a folder, and its own caches."""
     own = {"PYTHONPATH": str(folder), "HARNESS_CACHE": str(folder / "cache")}
     own |= {"NUMBA_CACHE_DIR": str(folder / "numba"), "HARNESS_THREADS": str(threads)}
@@ -155,7 +206,7 @@ def run_in(folder: Path, threads: int, code: str) -> Any:
         check=True,
         stdout=subprocess.PIPE,
     )
-    return json.loads(done.stdout.splitlines()[-1])
+    return done.stdout
 
 
 def main() -> int:
@@ -164,9 +215,12 @@ def main() -> int:
     parser.add_argument("head", nargs="?", default="HEAD")
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--starts", action="store_true")
+    other = parser.add_mutually_exclusive_group()
+    other.add_argument("--starts", dest="take", action="store_const", const=measure_starts)
+    other.add_argument("--first", dest="take", action="store_const", const=measure_first)
+    parser.set_defaults(take=measure)
     given = parser.parse_args()
-    take = measure_starts if given.starts else measure
+    take = given.take
     with tempfile.TemporaryDirectory() as scratch:
         folders = [
             check_out(commit, Path(scratch, name))
@@ -188,7 +242,7 @@ def main() -> int:
         base, head = (median(pair[side][key] for pair in pairs) for side in (0, 1))
         ratios = sorted(pair[1][key] / max(pair[0][key], 1e-9) for pair in pairs)
         # A single measurement has no spread, and less than some milliseconds is noise.
-        counts = name.endswith((", modules", ", lines"))
+        counts = name.endswith((", modules", ", lines", ", number"))
         marked = not counts and len(ratios) > 1 and ratios[0] > 1.1 and head - base > NOISE
         spread = {"ratio": median(ratios), "from": ratios[0], "to": ratios[-1], "slower": marked}
         kept.append({"work": name, "base": base, "head": head} | spread)
@@ -197,6 +251,7 @@ def main() -> int:
             f" {ratios[-1]:5.2f}{'  SLOWER' if marked else ''}"
         )
     about = {key: value for key, value in vars(given).items() if key != "output"}
+    about["take"] = take.__name__
     keep(given.output, about | {"rows": kept})
     return int(any(row["slower"] for row in kept))
 
