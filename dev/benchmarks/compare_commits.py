@@ -26,7 +26,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from shared import command_line, keep
+from shared import HERE, command_line, keep
 
 TOP = Path(__file__).parents[2]
 NOISE = 5e-3
@@ -115,31 +115,6 @@ print()
 print(json.dumps([seconds, len(files), lines]))
 """
 
-FIRST = """
-import json, os, runpy, sys, tempfile, time
-from numba.core import event
-
-seconds, under_way = [], []
-
-class Listener(event.Listener):
-    def on_start(self, event):
-        under_way.append(time.thread_time())
-    def on_end(self, event):
-        took = time.thread_time() - under_way.pop()
-        seconds.append(0.0 if under_way else took)  # what another waits for is in that one's
-
-event.register("numba:compile", Listener())
-with tempfile.TemporaryDirectory() as results:
-    sys.argv = ["harness", "run", "quickstart", "--fresh", "--quiet", "--results", results]
-    try:
-        runpy.run_module("harness", run_name="__main__", alter_sys=True)
-    except SystemExit as ended:
-        if ended.code:
-            raise
-with open("found.json", "w") as answer:  # the command has taken the output of this process
-    json.dump([time.process_time(), sum(seconds), len(seconds)], answer)
-"""
-
 
 def check_out(commit: str, folder: Path) -> Path:
     """Put the files of a commit into a folder."""
@@ -169,17 +144,17 @@ def measure_first(folder: Path, threads: int) -> dict[str, float]:
     shutil.rmtree(folder / "numba", ignore_errors=True)
     answers = []
     for _ in ("first", "next"):
-        process(folder, threads, FIRST)
-        answers.append(json.loads((folder / "found.json").read_text()))
-    (first, compiling, n_compiled), (following, _, n_again) = answers
-    if n_again:
-        raise RuntimeError(f"{folder.name}: {n_again:g} loops were compiled again")
+        process(folder, threads, [str(HERE / "compilations.py"), "quickstart", str(folder)])
+        answers.append(json.loads((folder / "compiled.json").read_text()))
+    first, following = answers
+    if following["compiled"]:
+        raise RuntimeError(f"{folder.name}: these were compiled again: {following['compiled']}")
     return {
-        "quickstart, first run, CPU s": first,
-        "quickstart, next run, CPU s": following,
-        "first less next, CPU s": first - following,
-        "compiling alone, CPU s": compiling,
-        "loops and signatures, number": n_compiled,
+        "quickstart, first run, CPU s": first["seconds"],
+        "quickstart, next run, CPU s": following["seconds"],
+        "first less next, CPU s": first["seconds"] - following["seconds"],
+        "compiling alone, CPU s": sum(seconds for _, seconds in first["compiled"]),
+        "loops and signatures, number": len(first["compiled"]),
     }
 
 
@@ -190,17 +165,17 @@ def measure(folder: Path, threads: int) -> dict[str, float]:
 
 def run_in(folder: Path, threads: int, code: str) -> Any:
     """Return the JSON that code prints last."""
-    return json.loads(process(folder, threads, code).splitlines()[-1])
+    return json.loads(process(folder, threads, ["-c", code]).splitlines()[-1])
 
 
-def process(folder: Path, threads: int, code: str) -> bytes:
-    """Return what code prints in a process that knows the files of a folder, and its own caches."""
+def process(folder: Path, threads: int, arguments: list[str]) -> bytes:
+    """Return what Python prints that knows the files of a folder, and caches of its own."""
     own = {"PYTHONPATH": str(folder), "HARNESS_CACHE": str(folder / "cache")}
     own |= {"NUMBA_CACHE_DIR": str(folder / "numba"), "HARNESS_THREADS": str(threads)}
     own |= dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), str(threads))
     own["PYTHONDONTWRITEBYTECODE"] = ""  # else each process would compile every module again
     done = subprocess.run(
-        [sys.executable, "-P", "-c", code],
+        [sys.executable, "-P", *arguments],
         env=os.environ | own,
         cwd=folder,
         check=True,

@@ -14,13 +14,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections import Counter
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from shared import command_line, keep
+from shared import HERE, command_line, keep
 from timing import environment, measure
 
 from harness._util.kernels import n_threads
@@ -42,8 +41,6 @@ RUNS = {"quickstart": 4.5, "SVD": 3.0, "KNNBasic": 3.0}
 
 
 def main() -> int:
-    if sys.argv[1:2] == ["run"]:
-        return run_and_list(*sys.argv[2:])
     given = command_line(__doc__, seconds=20.0).parse_args()
     rows, functions, missed = [], list[dict[str, Any]](), False
     with tempfile.TemporaryDirectory() as scratch:
@@ -65,7 +62,7 @@ def main() -> int:
             for which, limit in (("first", most), ("next", 0.0)):
                 task = partial(run, config, scratch, emptied=which == "first")
                 found = measure(task, given.seconds)
-                compiled = json.loads(Path(scratch, "compiled.json").read_text())
+                compiled = json.loads(Path(scratch, "compiled.json").read_text())["compiled"]
                 rows.append(show(f"{work}, {which} run", found, compiled, f"{limit:g} compiling"))
                 missed |= rows[-1]["compiling"] > limit
                 functions = functions or by_function(compiled)  # of quickstart
@@ -116,39 +113,7 @@ def run(config: str, scratch: str, *, emptied: bool) -> None:
     if emptied:
         shutil.rmtree(f"{scratch}/numba", ignore_errors=True)
     cache = {"HARNESS_CACHE": f"{scratch}/cache", "NUMBA_CACHE_DIR": f"{scratch}/numba"}
-    start([__file__, "run", config, scratch], cache)
-
-
-def run_and_list(config: str, scratch: str) -> int:
-    """Run a config and write down each compilation: the function, and its own CPU seconds."""
-    from numba.core import event
-
-    from harness.console.commands import main as cli
-
-    compiled: list[tuple[str, float]] = []
-    under_way: list[list[float]] = []  # start, and what others took inside
-
-    class Listener(event.Listener):
-        # Compilation holds a lock: what starts before another ends is compiled for its sake.
-        def on_start(self, event: Any) -> None:
-            under_way.append([time.thread_time(), 0.0])
-
-        def on_end(self, event: Any) -> None:
-            start, inside = under_way.pop()
-            took = time.thread_time() - start
-            if under_way:
-                under_way[-1][1] += took
-            function = event.data["dispatcher"].py_func
-            compiled.append((f"{function.__module__}.{function.__name__}", took - inside))
-
-    event.register("numba:compile", Listener())
-    status = 0
-    try:
-        cli(["run", config, "--fresh", "--quiet", "--results", f"{scratch}/results"])
-    except SystemExit as ended:
-        status = int(ended.code or 0)
-    Path(scratch, "compiled.json").write_text(json.dumps(compiled))
-    return status
+    start([str(HERE / "compilations.py"), config, scratch], cache)
 
 
 if __name__ == "__main__":
